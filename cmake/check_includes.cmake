@@ -30,8 +30,15 @@ may_include(transports/regions ${gpu} transports/copies transports/packing)
 may_include(transports/small ${gpu} transports/kernels transports/tuning transports/copies)
 may_include(transports/reduction ${gpu} transports/kernels transports/small)
 may_include(transports/one_shot ${gpu} transports/kernels transports/small transports/reduction)
-may_include(transports ${gpu} transports/tuning transports/copies transports/regions transports/small transports/packing)
-may_include(transports/tune ${gpu} transports/tuning transports/regions transports)
+may_include(transports/copy_selection ${gpu} transports/tuning transports/copies transports/small)
+# What a transport is and which is taken stands at the root; each transport, with both halves, in a room above it.
+may_include(transports ${gpu} transports/tuning transports/copies transports/regions transports/small)
+may_include(transports/local transports transports/host transports/small transports/copy_selection)
+may_include(transports/ipc transports transports/host transports/memory transports/cuda transports/device_memory
+            transports/copies transports/regions transports/small transports/copy_selection)
+may_include(transports/staged ${gpu} transports transports/tuning transports/copies transports/regions transports/small
+            transports/copy_selection transports/ipc)
+may_include(transports/tune ${gpu} transports/tuning transports/regions transports transports/ipc transports/staged)
 
 # Of the transports all below may include any folder but tune.
 set(moving ${known})

@@ -42,7 +42,7 @@ class Payload {
 
   const Offer offer;
   const BufferView& destination;
-  /// Whether memory of the sender's device can be mapped, once judge_reach() has found out (reach.hpp).
+  /// Whether memory of the sender's device can be mapped, once judge_reach() has found out (ipc/reach.hpp).
   mutable std::optional<Verdict> judged_reach;
 
  private:

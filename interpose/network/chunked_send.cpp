@@ -8,7 +8,7 @@
 #include "interpose/messages/list_packing.hpp"
 #include "interpose/network/chunk_channel.hpp"
 #include "interpose/record/recorder.hpp"
-#include "transports/staged.hpp"
+#include "transports/staged/staged_send.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/stream_order/ready_flags.hpp"
 #include "transports/tuning/tuning.hpp"

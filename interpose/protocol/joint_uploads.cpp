@@ -8,7 +8,7 @@
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/request_table.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 
 namespace penstock::interpose {
 namespace {

@@ -28,7 +28,7 @@
 #include "interpose/protocol/matched_messages.hpp"
 #include "interpose/protocol/open_delivery.hpp"
 #include "interpose/record/recorder.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/device_memory/parts.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/host/recycled.hpp"

@@ -21,9 +21,9 @@
 #include "interpose/progress/requests.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/host/watch.hpp"
+#include "transports/ipc/push_send.hpp"
 #include "transports/packing/list_pack.hpp"
-#include "transports/push_send.hpp"
-#include "transports/staged.hpp"
+#include "transports/staged/staged_send.hpp"
 
 namespace penstock::interpose {
 

@@ -19,7 +19,7 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/destination_forecast.hpp"
 #include "interpose/protocol/rendezvous_send.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/device_memory/parts.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/stream_order/readiness.hpp"

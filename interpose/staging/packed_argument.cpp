@@ -7,7 +7,7 @@
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/staging/staged_argument.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {

@@ -6,7 +6,7 @@
 
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/device_memory/parts.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/stream_order/readiness.hpp"

@@ -15,7 +15,7 @@
 #include "interpose/protocol/receiving.hpp"
 #include "interpose/protocol/sending.hpp"
 #include "interpose/record/recorder.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 
 namespace penstock::interpose {
 namespace {

@@ -12,7 +12,7 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/receiving.hpp"
 #include "interpose/protocol/sending.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 
 namespace penstock::interpose {
 namespace {

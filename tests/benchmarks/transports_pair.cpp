@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "transports/staged.hpp"
+#include "transports/staged/staged_send.hpp"
 #include "transports/transport.hpp"
 
 namespace penstock::benchmarks {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/benchmarks/transports_pair.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/cuda/kernels.hpp"
 #include "transports/host/host_copy.hpp"
 #include "transports/small/batched_copy.hpp"

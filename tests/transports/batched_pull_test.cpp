@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "tests/transports/gpu_memory.hpp"
+#include "transports/copy_selection/start_copy.hpp"
 #include "transports/cuda/driver.hpp"
-#include "transports/start_copy.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports::test {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/transports/gpu_memory.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 
 namespace penstock::transports::test {
 namespace {

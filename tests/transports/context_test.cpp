@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "tests/transports/busy_stream.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/machine.hpp"
 
 namespace penstock::transports::test {

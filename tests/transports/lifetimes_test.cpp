@@ -12,7 +12,7 @@
 #include "tests/transports/gpu_memory.hpp"
 #include "tests/transports/partner.hpp"
 #include "transports/regions/region_pool.hpp"
-#include "transports/staged.hpp"
+#include "transports/staged/staged_send.hpp"
 
 namespace penstock::transports::test {
 namespace {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "tests/transports/busy_stream.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
+#include "transports/copy_selection/start_copy.hpp"
 #include "transports/cuda/shared_gpus.hpp"
-#include "transports/staged.hpp"
-#include "transports/start_copy.hpp"
+#include "transports/staged/staged_send.hpp"
 #include "transports/transport.hpp"
 #include "transports/tuning/tuning.hpp"
 

@@ -11,7 +11,7 @@
 #include "transports/host/status.hpp"
 #include "transports/memory/buffer.hpp"
 #include "transports/regions/offer.hpp"
-#include "transports/staged.hpp"
+#include "transports/staged/staged_send.hpp"
 #include "transports/transport.hpp"
 #include "transports/tuning/tuning.hpp"
 

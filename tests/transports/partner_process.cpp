@@ -12,9 +12,9 @@
 #include "tests/transports/gpu_memory.hpp"
 #include "tests/transports/partner_request.hpp"
 #include "transports/device_memory/ipc_cache.hpp"
+#include "transports/ipc/push_send.hpp"
 #include "transports/machine.hpp"
-#include "transports/push_send.hpp"
-#include "transports/staged.hpp"
+#include "transports/staged/staged_send.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports::test {

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "tests/transports/busy_stream.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/host/host_mapping.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/stream_order/ready_flags.hpp"

@@ -1,7 +1,7 @@
 // The kernel that stands by: what it is told is copied once and whole, it leaves when it should, and an order
 // that it misses is told as missed. When it is launched, and that a pull arrives whichever way it goes.
 #include "transports/small/resident.hpp"
-#include "transports/start_copy.hpp"
+#include "transports/copy_selection/start_copy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 #include "tests/transports/gpu_memory.hpp"
 #include "tests/transports/resident_waiting.hpp"
 #include "tests/transports/strided_cases.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/resident_copy.hpp"
 

@@ -127,7 +127,7 @@ struct BufferView {
   bool is_free = false;              ///< no work that the application queued before uses it
   /// Not null: the bytes lie in several allocations (find_parts() of device_memory/parts.hpp), and `buffer`
   /// stands for one of them that a GPU owns. No transport and no kernel carries such a place; download() and
-  /// upload() (staged.hpp) do, part by part.
+  /// upload() (copy_selection/blocking_copy.hpp) do, part by part.
   std::shared_ptr<const std::vector<ViewPart>> parts = nullptr;
 
   [[nodiscard]] bool is_scattered() const noexcept { return parts != nullptr; }

@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "transports/push_send.hpp"
-#include "transports/staged.hpp"
+#include "transports/ipc/push_send.hpp"
+#include "transports/staged/staged_send.hpp"
 #include "transports/tune/exchange.hpp"
 
 namespace penstock::transports::tune {

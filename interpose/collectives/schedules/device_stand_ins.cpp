@@ -7,7 +7,7 @@
 #include "interpose/calls/transfer_record.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/staging/staged_call.hpp"
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/stream_order/readiness.hpp"
 

@@ -2,10 +2,10 @@
 // memory, but the sender's GPU can reach both it and, by CUDA IPC, the receiver's buffer. The receiver offers
 // its buffer, and the sender's GPU writes the payload there at the speed of PCIe, without an intermediate
 // copy.
+#include "transports/copy_selection/start_copy.hpp"
 #include "transports/host/guarded.hpp"
-#include "transports/push_send.hpp"
-#include "transports/reach.hpp"
-#include "transports/start_copy.hpp"
+#include "transports/ipc/push_send.hpp"
+#include "transports/ipc/reach.hpp"
 #include "transports/transport_table.hpp"
 
 namespace penstock::transports {

@@ -1,8 +1,8 @@
 // The local transport: sender and receiver are threads of one process (or one thread that sends to itself),
 // so the payload is copied from where it lies. A process cannot open its own IPC handles.
+#include "transports/copy_selection/start_copy.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/small/small_copies.hpp"
-#include "transports/start_copy.hpp"
 #include "transports/transport_table.hpp"
 
 namespace penstock::transports {

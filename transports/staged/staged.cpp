@@ -1,11 +1,11 @@
-// The receiver's half of the staged transport (staged.hpp): copies the sender's region of host memory →
+// The receiver's half of the staged transport (staged_send.hpp): copies the sender's region of host memory →
 // destination.
 #include "transports/copies/copy_pull.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/regions/region_pool.hpp"
 #include "transports/regions/region_pull.hpp"
+#include "transports/staged/whole_region_pull.hpp"
 #include "transports/transport_table.hpp"
-#include "transports/whole_region_pull.hpp"
 
 namespace penstock::transports {
 namespace {

@@ -1,4 +1,4 @@
-#include "transports/reach.hpp"
+#include "transports/ipc/reach.hpp"
 
 #include <algorithm>
 #include <cstring>

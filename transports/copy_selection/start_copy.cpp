@@ -1,4 +1,4 @@
-#include "transports/start_copy.hpp"
+#include "transports/copy_selection/start_copy.hpp"
 
 #include <utility>
 

@@ -3,7 +3,7 @@
 // payload chunk by chunk into a ring in its own device's memory, at the speed of that memory; the receiver's
 // copy engine pulls each chunk from there over NVLink or PCIe.
 #include "transports/host/guarded.hpp"
-#include "transports/reach.hpp"
+#include "transports/ipc/reach.hpp"
 #include "transports/regions/region_pool.hpp"
 #include "transports/regions/region_pull.hpp"
 #include "transports/transport_table.hpp"

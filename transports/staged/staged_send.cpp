@@ -1,5 +1,5 @@
-// The sender's half of the staged and the relayed transport (staged.hpp): copies source → region, a chunk at
-// a time.
+// The sender's half of the staged and the relayed transport (staged_send.hpp): copies source → region, a
+// chunk at a time.
 #include <algorithm>
 #include <atomic>
 #include <bit>
@@ -12,7 +12,7 @@
 #include "transports/host/watch.hpp"
 #include "transports/regions/region_pool.hpp"
 #include "transports/small/small_copies.hpp"
-#include "transports/staged.hpp"
+#include "transports/staged/staged_send.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/stream_order/stream_order.hpp"
 #include "transports/tuning/tuning.hpp"

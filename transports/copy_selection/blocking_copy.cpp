@@ -1,7 +1,7 @@
 // Pinned host memory is copied directly. Pageable memory is copied through a ring of pinned chunks: several
 // cores empty or fill one chunk while the GPU copies others. The parts of a scattered place are copied
 // separately.
-#include "transports/blocking_copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
 
 #include <algorithm>
 #include <array>

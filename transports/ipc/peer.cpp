@@ -1,9 +1,9 @@
 // The peer transport: the receiver maps the sender's allocation by CUDA IPC, and its copy engine pulls over
 // NVLink or PCIe. The sender's process takes no part.
+#include "transports/copy_selection/start_copy.hpp"
 #include "transports/host/guarded.hpp"
-#include "transports/reach.hpp"
+#include "transports/ipc/reach.hpp"
 #include "transports/small/small_copies.hpp"
-#include "transports/start_copy.hpp"
 #include "transports/transport_table.hpp"
 
 namespace penstock::transports {

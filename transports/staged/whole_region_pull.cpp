@@ -1,9 +1,9 @@
-#include "transports/whole_region_pull.hpp"
+#include "transports/staged/whole_region_pull.hpp"
 
 #include <utility>
 
+#include "transports/copy_selection/start_copy.hpp"
 #include "transports/host/guarded.hpp"
-#include "transports/start_copy.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
