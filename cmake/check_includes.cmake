@@ -16,6 +16,7 @@ macro(may_include folder)
   set(allowed_${folder} ${folder} ${ARGN})
 endmacro()
 
+may_include(transports/kinds)
 may_include(transports/host)
 may_include(transports/memory transports/host)
 may_include(transports/kernels transports/memory)
@@ -32,7 +33,7 @@ may_include(transports/reduction ${gpu} transports/kernels transports/small)
 may_include(transports/one_shot ${gpu} transports/kernels transports/small transports/reduction)
 may_include(transports/copy_selection ${gpu} transports/tuning transports/copies transports/small)
 # What a transport is and which is taken stands at the root; each transport, with both halves, in a room above it.
-may_include(transports ${gpu} transports/tuning transports/copies transports/regions transports/small)
+may_include(transports ${gpu} transports/kinds transports/tuning transports/copies transports/regions transports/small)
 may_include(transports/local transports transports/host transports/small transports/copy_selection)
 may_include(transports/ipc transports transports/host transports/memory transports/cuda transports/device_memory
             transports/copies transports/regions transports/small transports/copy_selection)
@@ -43,7 +44,7 @@ may_include(transports/tune ${gpu} transports/tuning transports/regions transpor
 # Of the transports all below may include any folder but tune.
 set(moving ${known})
 list(REMOVE_ITEM moving transports/tune transports/kernels)
-may_include(interpose/record transports/host)
+may_include(interpose/record transports/host transports/kinds)
 may_include(interpose/binding interpose/record)
 may_include(interpose/node ${moving} interpose/record)
 may_include(interpose/calls ${moving} interpose/record interpose/binding interpose/node)
@@ -91,6 +92,7 @@ set(entry_transports/small small_copies.hpp)
 
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/interpose/*.cpp ${SOURCE}/interpose/*.hpp
      ${SOURCE}/interpose/*.def ${SOURCE}/transports/*.cpp ${SOURCE}/transports/*.hpp ${SOURCE}/transports/*.cu
+     ${SOURCE}/transports/*.cuh ${SOURCE}/transports/*.def
      ${SOURCE}/analysis/*.cpp ${SOURCE}/analysis/*.hpp)
 set(checked 0)
 foreach(source IN LISTS sources)

@@ -64,39 +64,13 @@ Verdict verdict_of(const Transport& transport, const Payload& payload) noexcept 
 
 std::atomic<TransportKind> forced{TransportKind::none};
 
-constexpr unsigned bit(TransportKind transport) noexcept {
-  return 1u << static_cast<unsigned>(transport);
-}
-
 }  // namespace
-
-const char* name_of(TransportKind transport) noexcept {
-  switch (transport) {
-    case TransportKind::none:
-      return "none";
-    case TransportKind::mpi:
-      return "mpi";
-    case TransportKind::local:
-      return "local";
-    case TransportKind::peer:
-      return "peer";
-    case TransportKind::staged:
-      return "staged";
-    case TransportKind::relayed:
-      return "relayed";
-    case TransportKind::pushed:
-      return "pushed";
-    case TransportKind::network:
-      return "network";
-  }
-  return "none";
-}
 
 void force_transport(TransportKind transport) noexcept {
   forced.store(transport, std::memory_order_relaxed);
 }
 
-Choice choose(const Payload& payload, unsigned excluded) noexcept {
+Choice choose(const Payload& payload, TransportSet excluded) noexcept {
   const TransportKind only = forced.load(std::memory_order_relaxed);
   // the refusal of the last better transport that could have been meant for the payload
   const char* why_no_better = only == TransportKind::none ? "" : "the forced transport cannot carry it";
@@ -112,7 +86,7 @@ Choice choose(const Payload& payload, unsigned excluded) noexcept {
       if (*verdict.reason != '\0') why_no_better = verdict.reason;
     } else if (why_not != nullptr) {
       why_no_better = why_not;
-    } else if ((excluded & bit(kind)) != 0) {
+    } else if (excluded.holds(kind)) {
       why_no_better = "a better transport was tried, but could not carry it";
     } else {
       const char* why = row.at_the_senders_expense ? why_no_better : verdict.reason;

@@ -3,19 +3,14 @@
 // arrived. Knows no MPI call. transports/README.md lists what a new transport needs.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "transports/copies/pull.hpp"
 #include "transports/host/status.hpp"
+#include "transports/kinds/transport_kind.hpp"
 #include "transports/payload.hpp"
 
 namespace penstock::transports {
-
-/// The numbers are those of the trace format, which has one more, of a transport that is gone. The chooser
-/// never picks `network`, for payloads from another node.
-enum class TransportKind : std::uint8_t { none, mpi, local, peer, staged, relayed, pushed = 7, network };
-[[nodiscard]] const char* name_of(TransportKind transport) noexcept;
 
 class Transport {
  public:
@@ -35,9 +30,9 @@ struct Choice {
       TransportKind::none;  ///< what to request from the sender then: `pushed`, `relayed` or `staged`
 };
 
-/// Picks the transport for a payload among those that accept it. `excluded` is a bit set of (1 <<
-/// TransportKind) that were tried and declined. Honours force_transport(). Thread: any.
-[[nodiscard]] Choice choose(const Payload& payload, unsigned excluded = 0) noexcept;
+/// Picks the transport for a payload among those that accept it. `excluded`: those that were tried
+/// and declined. Honours force_transport(). Thread: any.
+[[nodiscard]] Choice choose(const Payload& payload, TransportSet excluded = {}) noexcept;
 
 /// Restricts the choice to this transport from now on (`none`: free choice); payloads that it cannot carry
 /// are staged. For PENSTOCK_TRANSPORT.

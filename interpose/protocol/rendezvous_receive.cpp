@@ -20,12 +20,9 @@ namespace penstock::interpose {
 
 using transports::Choice;
 using transports::TransportKind;
+using transports::TransportSet;
 
 namespace {
-
-constexpr unsigned bit(TransportKind transport) noexcept {
-  return 1u << static_cast<unsigned>(transport);
-}
 
 std::atomic<unsigned> small_in_flight{0};
 
@@ -255,7 +252,7 @@ bool RendezvousReceive::fetch_bitmap(transports::Offer offer) {
 
 bool RendezvousReceive::fetch_from_region(const transports::Payload& payload) {
   const Choice choice =
-      choose(payload, excluded_ | ~(bit(TransportKind::staged) | bit(TransportKind::relayed)));
+      choose(payload, excluded_ | TransportSet::all_but({TransportKind::staged, TransportKind::relayed}));
   if (choice.transport == nullptr) {
     if (choice.wanted != TransportKind::staged) return end({Code::declined, choice.reason});
     ask(SlotRequest::stage);
@@ -280,7 +277,7 @@ bool RendezvousReceive::start(const transports::Payload& payload, transports::Tr
   record::notice(format_error(name_of(transport_), {status.detail() == 0 ? Code::declined : Code::cuda_failed,
                                                     status.where(), status.detail()})
                      .data());
-  excluded_ |= bit(transport_);
+  excluded_.add(transport_);
   if (slot_->location.load(std::memory_order_relaxed) == PayloadLocation::region) {
     ask(SlotRequest::stage);
   } else {

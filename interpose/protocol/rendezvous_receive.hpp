@@ -67,7 +67,7 @@ class RendezvousReceive final : public Delivery, public transports::Recycled<Ren
   std::unique_ptr<transports::ListUnpack> unpack_;  ///< room, while a bitmap may arrive instead of the list
   std::unique_ptr<transports::Pull> pull_;
   transports::Watch watch_;
-  unsigned excluded_ = 0;
+  transports::TransportSet excluded_;
   bool is_small_in_flight_ = false;  ///< counted by small_ones_in_flight()
   bool is_unpacking_ = false;
   bool over_ = false;

@@ -166,7 +166,7 @@ class Process {
   }
 
   Status begin(const BufferView& destination, const Offer& offer, Answer& answer) {
-    unsigned excluded = 0;
+    TransportSet excluded;
     for (;;) {
       const Choice choice = choose(Payload(offer, destination), excluded);
       std::snprintf(answer.reason, sizeof(answer.reason), "%s", choice.reason);
@@ -175,7 +175,7 @@ class Process {
       answer.transport = choice.transport->kind();
       Status started = choice.transport->start(Payload(offer, destination), pull_);
       if (started.code() != Code::declined) return started;
-      excluded |= 1u << static_cast<unsigned>(answer.transport);
+      excluded.add(answer.transport);
     }
   }
 

@@ -4,13 +4,6 @@
 #include "transports/stream_order/readiness.hpp"
 
 namespace penstock::transports::tune {
-namespace {
-
-constexpr unsigned bit(TransportKind transport) noexcept {
-  return 1u << static_cast<unsigned>(transport);
-}
-
-}  // namespace
 
 void Receiving::begin() noexcept {
   transport_ = TransportKind::none;
@@ -26,9 +19,9 @@ Status Receiving::step(bool& finished) noexcept {
   } else if (pull_ != nullptr) {
     if (Status advanced = pull_->advance(finished); !advanced.ok()) return advanced;
   } else if (state == State::offered) {
-    return take(0);
+    return take({});
   } else if (state == State::staged) {
-    return take(~(bit(TransportKind::staged) | bit(TransportKind::relayed)));
+    return take(TransportSet::all_but({TransportKind::staged, TransportKind::relayed}));
   }
   if (!finished) return {};
   pull_.reset();
@@ -36,15 +29,15 @@ Status Receiving::step(bool& finished) noexcept {
   return {};
 }
 
-Status Receiving::take(unsigned excluded) noexcept {
+Status Receiving::take(TransportSet excluded) noexcept {
   const Payload payload(slot_.offer, destination_);
   const Choice choice = choose(payload, excluded);
-  if (excluded == 0) reason_ = choice.reason;
+  if (excluded.is_empty()) reason_ = choice.reason;
   if (choice.transport != nullptr) {
     transport_ = choice.transport->kind();
     return choice.transport->start(payload, pull_);
   }
-  if (choice.wanted == TransportKind::none || excluded != 0) return {Code::declined, "no transport"};
+  if (choice.wanted == TransportKind::none || !excluded.is_empty()) return {Code::declined, "no transport"};
   ask(choice.wanted);
   return {};
 }

@@ -23,7 +23,7 @@ class Receiving {
   [[nodiscard]] const char* reason() const noexcept { return reason_; }
 
  private:
-  [[nodiscard]] Status take(unsigned excluded) noexcept;
+  [[nodiscard]] Status take(TransportSet excluded) noexcept;
   void ask(TransportKind transport) noexcept;
 
   Slot& slot_;
