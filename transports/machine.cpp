@@ -36,16 +36,35 @@ DeviceInfo device_info(const cuda::Driver& driver, int ordinal, int devices) {
   return info;
 }
 
-/// Describes a transport over CUDA IPC: for one device or several, of which all, some or no pairs have peer
+/// Describes what connects GPUs by CUDA IPC: one device or several, of which all, some or no pairs have peer
 /// access.
-TransportInfo describe_ipc_transport(TransportKind kind, const std::vector<DeviceInfo>& devices) {
-  if (devices.size() == 1) return {kind, true, "between processes that share the GPU"};
+const char* span_of_ipc(const std::vector<DeviceInfo>& devices) {
+  if (devices.size() == 1) return "between processes that share the GPU";
   std::size_t pairs = 0;
   for (const DeviceInfo& device : devices) pairs += device.peers.size();
-  if (pairs == 0) return {kind, true, "on one GPU only: no GPU can access another's memory"};
-  if (pairs < devices.size() * (devices.size() - 1))
-    return {kind, true, "between some GPUs: not all can access each other"};
-  return {kind, true, "between all GPUs"};
+  if (pairs == 0) return "on one GPU only: no GPU can access another's memory";
+  return pairs < devices.size() * (devices.size() - 1) ? "between some GPUs: not all can access each other"
+                                                       : "between all GPUs";
+}
+
+/// `why_no_gpu` matters only if there are no devices.
+TransportInfo describe(const TransportRow& transport, const std::vector<DeviceInfo>& devices,
+                       const char* why_no_gpu) {
+  const bool has_gpu = !devices.empty();
+  if (transport.span == TransportSpan::host_memory)
+    return {transport.kind, true, has_gpu ? "through pinned host memory" : "through host memory"};
+  if (!has_gpu) return {transport.kind, false, why_no_gpu};
+  switch (transport.span) {
+    case TransportSpan::one_process:
+      return {transport.kind, true, "between threads of one process"};
+    case TransportSpan::ipc:
+      return {transport.kind, true, span_of_ipc(devices)};
+    case TransportSpan::nodes:
+      return {transport.kind, true, "between nodes, by penstock run --everywhere"};
+    case TransportSpan::host_memory:
+      break;
+  }
+  return {};
 }
 
 }  // namespace
@@ -116,16 +135,8 @@ MachineInfo survey() {
     for (int ordinal = 0; ordinal < devices; ++ordinal)
       info.devices.push_back(device_info(*driver, ordinal, devices));
   }
-  const bool gpu = !info.devices.empty();
-  info.transports.push_back({TransportKind::local, gpu, gpu ? "between threads of one process" : no_gpu});
-  for (const TransportKind kind : {TransportKind::peer, TransportKind::relayed, TransportKind::pushed}) {
-    info.transports.push_back(gpu ? describe_ipc_transport(kind, info.devices)
-                                  : TransportInfo{kind, false, no_gpu});
-  }
-  info.transports.push_back(
-      {TransportKind::staged, true, gpu ? "through pinned host memory" : "through host memory"});
-  info.transports.push_back(
-      {TransportKind::network, gpu, gpu ? "between nodes, by penstock run --everywhere" : no_gpu});
+  for (const TransportRow& row : transport_rows)
+    info.transports.push_back(describe(row, info.devices, no_gpu));
   return info;
 }
 

@@ -40,7 +40,7 @@ struct DeviceInfo {
   std::vector<int> peers;  ///< ordinals that this device can access
 };
 struct TransportInfo {
-  TransportKind kind;
+  TransportKind kind = TransportKind::none;
   bool open = false;
   std::string why;
 };

@@ -13,6 +13,7 @@
 
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/launch_plan.hpp"
+#include "transports/kinds/transport_kind.hpp"
 
 namespace penstock::cli {
 namespace {
@@ -56,6 +57,12 @@ int run(RunOptions options) {
   return exit_not_executable;
 }
 
+std::vector<std::string> transport_names() {
+  std::vector<std::string> names;
+  for (const transports::TransportRow& row : transports::transport_rows) names.emplace_back(row.name);
+  return names;
+}
+
 }  // namespace
 
 void add_run_command(CLI::App& application, const std::vector<std::string>& behind_separator,
@@ -70,7 +77,7 @@ void add_run_command(CLI::App& application, const std::vector<std::string>& behi
   command
       ->add_option("--transport", options->transport,
                    "Use this transport for all GPU buffers that it can carry")
-      ->check(CLI::IsMember({"local", "peer", "relayed", "pushed", "staged", "network"}));
+      ->check(CLI::IsMember(transport_names()));
   command->add_flag("--everywhere", options->everywhere,
                     "Every rank of the job runs Penstock: GPU buffers cross nodes in chunks");
   command->add_option("--mpi", *family, "The program's MPI, if it cannot be detected (scripts, Python)")

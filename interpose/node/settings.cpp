@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <new>
 #include <string_view>
 #include <system_error>
@@ -12,6 +13,7 @@
 #include "interpose/node/edit_distance.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/byte_sizes.hpp"
+#include "transports/kinds/transport_kind.hpp"
 
 extern char** environ;
 
@@ -44,11 +46,9 @@ bool parse(std::string_view text, std::uint64_t& value) {
 }
 
 bool parse(std::string_view text, TransportKind& value) {
-  for (const TransportKind transport :
-       {TransportKind::local, TransportKind::peer, TransportKind::relayed, TransportKind::pushed,
-        TransportKind::staged, TransportKind::network}) {
-    if (text == name_of(transport)) {
-      value = transport;
+  for (const transports::TransportRow& row : transports::transport_rows) {
+    if (text == row.name) {
+      value = row.kind;
       return true;
     }
   }
@@ -82,6 +82,22 @@ bool read_member(std::string_view text) {
   return parse(text, current.*Member);
 }
 
+/// The names of transports as a setting's values are listed: "local, peer, … or network".
+constexpr auto transport_names = [] {
+  std::array<char, 128> text{};
+  std::size_t end = 0;
+  const auto append = [&](std::string_view part) {
+    for (const char each : part) text.at(end++) = each;
+  };
+  constexpr std::size_t count = std::size(transports::transport_rows);
+  for (std::size_t i = 0; i < count; ++i) {
+    append(transports::transport_rows[i].name);
+    if (i + 1 < count) append(i + 2 < count ? ", " : " or ");
+  }
+  text.at(end) = '\0';
+  return text;
+}();
+
 struct Row {
   std::string_view name;
   bool (*read)(std::string_view text);  ///< null: read elsewhere
@@ -94,8 +110,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_GPU_ACTIVITY", read_member<&Settings::gpu_activity>, "0 or 1"},
     Row{"PENSTOCK_OUTPUT", read_member<&Settings::output>, "a directory"},
     Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
-    Row{"PENSTOCK_TRANSPORT", read_member<&Settings::transport>,
-        "local, peer, relayed, pushed, staged or network"},
+    Row{"PENSTOCK_TRANSPORT", read_member<&Settings::transport>, transport_names.data()},
     Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file or shipped, and figures"},
     Row{"PENSTOCK_EVERYWHERE", read_member<&Settings::everywhere>, "0 or 1"},
     Row{"PENSTOCK_NODE", read_member<&Settings::node>, "a name"},

@@ -1,6 +1,6 @@
 // Defines the file `rank-<world rank>.penstock`, the recording of one rank: plain records that the recorder
 // writes through a memory mapping and the trace reader reads. Knows nothing of MPI, CUDA or either side's
-// code; includes <cstdint> only, so that any program can read a recording.
+// code; includes <cstdint> and the table of transports only, so that any program can read a recording.
 //
 // File:   FileHeader (4096 bytes), then blocks of `block_bytes`. Blocks are claimed by threads as they need
 //         them; a file may end in blocks that were never claimed (all zero) or be cut off anywhere.
@@ -56,19 +56,12 @@ enum class BufferKind : std::uint8_t {
   managed
 };
 
-/// The transport of a payload. `mpi`: the MPI library's own. `striped`: in older recordings only. `fused`: a
-/// one-shot collective, by a kernel on each rank.
+/// The transport of a payload (transports/kinds/transports.def). The numbers are part of the format.
 enum class TransportKind : std::uint8_t {
-  none,
-  mpi,
-  local,
-  peer,
-  staged,
-  relayed,
-  striped,
-  pushed,
-  network,
-  fused
+#define PENSTOCK_NO_TRANSPORT(name, number) name = number,
+#define PENSTOCK_TRANSPORT(name, number, path, span) name = number,
+#define PENSTOCK_TRACED_TRANSPORT(name, number, path) name = number,
+#include "transports/kinds/transports.def"
 };
 
 /// The features of the recording. A bit that is absent means "not measured", never "zero".

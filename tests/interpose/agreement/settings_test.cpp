@@ -65,6 +65,17 @@ TEST(Settings, what_cannot_be_read_is_said_and_leaves_the_value) {
   }
 }
 
+TEST(Settings, an_unknown_transport_is_said_with_all_that_there_are) {
+  const Variable transport("PENSTOCK_TRANSPORT", "striped");
+  testing::internal::CaptureStderr();
+  read_settings();
+  const std::string notice = testing::internal::GetCapturedStderr();
+  EXPECT_NE(notice.find("PENSTOCK_TRANSPORT=striped is not a valid value "
+                        "(local, peer, relayed, pushed, staged or network)"),
+            std::string::npos)
+      << notice;
+}
+
 TEST(Settings, an_unknown_name_is_said_on_one_line_with_the_nearest_known_one) {
   constexpr const char* pairs[][2] = {{"PENSTOCK_RECROD", "PENSTOCK_RECORD"},
                                       {"PENSTOCK_STREAMORDER", "PENSTOCK_STREAM_ORDER"},
