@@ -350,8 +350,7 @@ void CauseFinder::paint_transfers(Counterpart counterpart) {
   for (const TransferFacts& each : moving_) {
     counterpart.message_class = each.message_class;
     const bool is_staged = each.transport == trace::TransportKind::staged;
-    const bool waits_to_be_staged = is_staged || each.transport == trace::TransportKind::relayed ||
-                                    each.transport == trace::TransportKind::network;
+    const bool waits_to_be_staged = path_of(each.transport) == TransportPath::buffered;
     const std::uint64_t error_ns = error_of(each.host);
     paint_until(each.begin_ns, Cause::wire, counterpart, error_ns);
     paint_until(std::min(each.begin_ns + each.wait_ns, each.end_ns),

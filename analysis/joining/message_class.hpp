@@ -24,10 +24,26 @@ inline constexpr std::uint64_t size_limits_bytes[] = {1024, 64 << 10, 1 << 20, 1
          kind == trace::BufferKind::virtual_memory || kind == trace::BufferKind::managed;
 }
 
-/// Returns true if the payload goes from GPU to GPU and not through host memory.
+/// Whether a payload passes through memory that belongs to neither buffer (transports/kinds/transports.def).
+/// `none`: no transport of Penstock's carried a message.
+enum class TransportPath : std::uint8_t { none, direct, buffered };
+[[nodiscard]] constexpr TransportPath path_of(trace::TransportKind transport) noexcept {
+  switch (transport) {
+#define PENSTOCK_NO_TRANSPORT(name, ...) \
+  case trace::TransportKind::name:       \
+    return TransportPath::none;
+#define PENSTOCK_TRACED_TRANSPORT(name, number, path) \
+  case trace::TransportKind::name:                    \
+    return TransportPath::path;
+#define PENSTOCK_TRANSPORT(name, number, path, span) PENSTOCK_TRACED_TRANSPORT(name, number, path)
+#include "transports/kinds/transports.def"
+  }
+  return TransportPath::none;  // a recording may hold any number
+}
+
+/// Returns true if the payload goes from GPU to GPU and not through other memory.
 [[nodiscard]] constexpr bool is_direct(trace::TransportKind transport) noexcept {
-  return transport == trace::TransportKind::local || transport == trace::TransportKind::peer ||
-         transport == trace::TransportKind::striped || transport == trace::TransportKind::pushed;
+  return path_of(transport) == TransportPath::direct;
 }
 
 inline constexpr std::size_t size_class_count = std::size(size_limits_bytes) + 1;
