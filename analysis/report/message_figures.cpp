@@ -24,28 +24,14 @@ const char* name_of(trace::BufferKind kind) noexcept {
 
 const char* name_of(trace::TransportKind transport) noexcept {
   switch (transport) {
-    case trace::TransportKind::mpi:
-      return "mpi";
-    case trace::TransportKind::local:
-      return "local";
-    case trace::TransportKind::peer:
-      return "peer";
-    case trace::TransportKind::staged:
-      return "staged";
-    case trace::TransportKind::relayed:
-      return "relayed";
-    case trace::TransportKind::striped:
-      return "striped";
-    case trace::TransportKind::pushed:
-      return "pushed";
-    case trace::TransportKind::network:
-      return "network";
-    case trace::TransportKind::fused:
-      return "fused";
-    case trace::TransportKind::none:
-      break;
+#define PENSTOCK_NO_TRANSPORT(name, ...) \
+  case trace::TransportKind::name:       \
+    return #name;
+#define PENSTOCK_TRANSPORT(name, ...) PENSTOCK_NO_TRANSPORT(name)
+#define PENSTOCK_TRACED_TRANSPORT(name, ...) PENSTOCK_NO_TRANSPORT(name)
+#include "transports/kinds/transports.def"
   }
-  return "none";
+  return "none";  // a recording may hold any number
 }
 
 }  // namespace penstock::analysis
