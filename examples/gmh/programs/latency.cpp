@@ -1,0 +1,44 @@
+// Figure 7 of the paper: half a round trip between two GPUs, of two threads (`--gpus 2`) or of two
+// processes. Between threads, a raw peer copy of the same bytes is measured beside.
+#include "examples/gmh/programs/pair.hpp"
+#include "examples/gmh/programs/program.hpp"
+
+using namespace gmh_programs;
+
+int main(int argc, char** argv) {
+  Common common;
+  std::vector<std::size_t> sizes{8, 64, 512, 4096, 32768, 262144, std::size_t{1} << 20};
+  int rounds = 100;
+  CLI::App app{"Half a round trip between two GMH ranks (--gpus 2: threads of one process)", "gmh_latency"};
+  add_common(app, common);
+  add_sizes(app, sizes);
+  app.add_option("--rounds", rounds, "round trips of a measurement, of which five are made")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+
+  Shared shared;
+  std::vector<Json> rows;
+  bool all_arrive = true;
+  bool is_one_process = false;
+  const auto body = [&](gmh_tasklist_t list) {
+    if (!is_one_of_two(list)) return;
+    Side side(list, shared, *std::max_element(sizes.begin(), sizes.end()));
+    for (const std::size_t bytes : sizes) {
+      const bool arrives = !common.verify || side.arrives(bytes);
+      static_cast<void>(side.ping_pong_s(bytes, std::max(1, rounds / 10)));
+      const double message_s = median_of([&] { return side.ping_pong_s(bytes, rounds); });
+      Json raw_us;
+      if (side.is_one_process())
+        raw_us = 1e6 * median_of([&] { return side.copies_s(bytes, rounds, true, false) / rounds; });
+      if (side.rank() != 0) continue;
+      rows.push_back({{"bytes", bytes}, {"half_round_trip_us", message_s * 1e6}, {"raw_us", raw_us}});
+      all_arrive = all_arrive && arrives;
+      is_one_process = side.is_one_process();
+    }
+  };
+  const auto finish = [&] {
+    const Json about{{"example", "gmh_latency"}, {"between", is_one_process ? "threads" : "processes"}};
+    return print_rows(common, about, rows, all_arrive);
+  };
+  return run(app, common, argc, argv, body, finish);
+}

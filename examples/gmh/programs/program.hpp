@@ -1,0 +1,48 @@
+// Options, start and output, which all programs share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "examples/gmh/gmh.h"
+#include "examples/support/exchange.hpp"
+
+namespace gmh_programs {
+
+struct Common {
+  int gpus = 1;  ///< threads of each process
+  example::Exchange exchange = example::Exchange::device;
+  bool verify = false;
+  bool json = false;
+};
+
+/// Adds --gpus, --exchange, --verify and --json.
+void add_common(CLI::App& app, Common& common);
+/// Adds --sizes, in bytes as in 8,64K,1M.
+void add_sizes(CLI::App& app, std::vector<std::size_t>& sizes);
+
+/// Throws GMH's message unless `code` is GMH_OK. The exception ends all ranks.
+void require(int code);
+
+using Body = std::function<void(gmh_tasklist_t)>;
+
+/// Reads the command line, runs `body` on each thread of GMH, then `sum_up` on each process and `finish` on
+/// MPI rank 0, which returns whether all results are right. Returns the program's exit code. `complaint` is
+/// that of examples/support/command_line.hpp.
+int run(CLI::App& app, const Common& common, int argc, char** argv, const Body& body,
+        const std::function<bool()>& finish, const std::function<std::string()>& complaint = {},
+        const std::function<void()>& sum_up = {});
+
+using Json = nlohmann::ordered_json;
+
+/// Returns the parameters that all results show.
+[[nodiscard]] Json parameters_of(const Common& common);
+/// Prints rows of named figures as a table, or as one JSON object with the members of `about`. A null was not
+/// measured. With --verify it also prints `is_right`. Returns `is_right`.
+bool print_rows(const Common& common, const Json& about, const std::vector<Json>& rows, bool is_right);
+
+}  // namespace gmh_programs
