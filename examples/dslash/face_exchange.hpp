@@ -1,10 +1,13 @@
-// Exchanges two faces with the neighbours in time by MPI: device pointers, or staged by hand. Knows nothing
-// of what a face holds.
+// Exchanges two faces with the neighbours in time by MPI: device pointers or staged by hand, by requests that
+// are made each time or once. Knows nothing of what a face holds.
 #pragma once
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
+#include <map>
+#include <utility>
 
 #include "examples/dslash/settings.hpp"
 #include "examples/dslash/team.hpp"
@@ -18,76 +21,61 @@ struct FacePointers {
   std::byte* lower;
 };
 
+enum class Face { upper, lower };
+
 class FaceExchange {
  public:
-  FaceExchange(const Team& team, const Transfer& transfer, std::size_t face_bytes)
-      : team_(team), transfer_(transfer), face_bytes_(face_bytes) {
-    if (is_staged()) {
-      host_ = example::PinnedArray<std::byte>(6 * face_bytes);
-    }
-  }
+  /// Faces are sent from `packed`, `most_bytes` each at most.
+  FaceExchange(const Team& team, const Transfer& transfer, FacePointers packed, std::size_t most_bytes);
+  ~FaceExchange();
+  FaceExchange(const FaceExchange&) = delete;
+  FaceExchange& operator=(const FaceExchange&) = delete;
 
-  /// Posts the receives before there is anything to send, so that no message has to wait for them. Nobody may
-  /// still read what was received at the step before the last one.
-  void post(unsigned step, FacePointers received) {
-    received_ = received;
-    to_receive_ = is_staged() ? host_faces(1 + step % 2) : received;
-    if (transfer_.without == Stage::comms) {
-      return;
-    }
-    const auto count = static_cast<int>(face_bytes_);
-    MPI_Irecv(to_receive_.upper, count, MPI_BYTE, team_.behind(), upper, team_.communicator, &requests_[0]);
-    MPI_Irecv(to_receive_.lower, count, MPI_BYTE, team_.ahead(), lower, team_.communicator, &requests_[1]);
-  }
+  /// Posts the receives of so many bytes each before there is anything to send, so that no message has to
+  /// wait for them. Nobody may still read what was received at the step before the last one. Persistent
+  /// requests name their memory, so that `received` must be the same for every second step.
+  void post(unsigned step, FacePointers received, std::size_t face_bytes);
 
-  /// Sends what is packed, and returns once both faces are there for work that is queued on `stream`.
-  void finish(const example::Stream& stream, FacePointers packed) {
-    FacePointers to_send = packed;
-    if (is_staged()) {
-      to_send = host_faces(0);
-      copy(stream, to_send, packed);
-      stream.synchronize();
-    }
-    if (transfer_.without != Stage::comms) {
-      const auto count = static_cast<int>(face_bytes_);
-      MPI_Isend(to_send.upper, count, MPI_BYTE, team_.ahead(), upper, team_.communicator, &requests_[2]);
-      MPI_Isend(to_send.lower, count, MPI_BYTE, team_.behind(), lower, team_.communicator, &requests_[3]);
-      MPI_Waitall(4, requests_, MPI_STATUSES_IGNORE);
-    }
-    if (is_staged()) {
-      copy(stream, received_, to_receive_);
-    }
-  }
+  /// Returns once what is packed is where it can be sent from: on the host, where MPI knows no GPU.
+  void stage(const example::Stream& stream) const;
+  /// Once faces are packed, and staged.
+  void send();
+
+  /// Returns once both faces are there for work that is queued on `stream`.
+  void finish(const example::Stream& stream);
+
+  /// The next face that has come, of two. It still has to be fetched.
+  [[nodiscard]] Face wait_for_one();
+  /// A face that has come is there for work that is queued on `stream` from now on.
+  void fetch(const example::Stream& stream, Face face) const;
+  /// Returns once what was sent may be overwritten.
+  void finish_sends();
 
  private:
+  enum Slot { receive_upper, receive_lower, send_upper, send_lower, slots };
+  using Requests = std::array<MPI_Request, slots>;
+
   [[nodiscard]] bool is_staged() const { return transfer_.exchange == example::Exchange::staged_by_hand; }
-
-  void copy(const example::Stream& stream, FacePointers to, FacePointers from) const {
-    if (transfer_.without == Stage::copy) {
-      return;
-    }
-    example::check(cudaMemcpyAsync(to.upper, from.upper, face_bytes_, cudaMemcpyDefault, stream.get()),
-                   "copy a face");
-    example::check(cudaMemcpyAsync(to.lower, from.lower, face_bytes_, cudaMemcpyDefault, stream.get()),
-                   "copy a face");
-  }
-
+  [[nodiscard]] bool is_connected() const { return transfer_.without != Stage::comms; }
+  void copy(const example::Stream& stream, std::byte* to, const std::byte* from) const;
   /// The set to send from, or one of two to receive into.
-  [[nodiscard]] FacePointers host_faces(unsigned set) const {
-    std::byte* const first = host_.get() + 2 * set * face_bytes_;
-    return {first, first + face_bytes_};
-  }
-
-  static constexpr int upper = 0;
-  static constexpr int lower = 1;
+  [[nodiscard]] FacePointers host_faces(unsigned set) const;
+  [[nodiscard]] FacePointers to_send() const { return is_staged() ? host_faces(0) : packed_; }
+  /// Those of this step's set and size, made when they are first needed.
+  [[nodiscard]] Requests& persistent_requests(unsigned set);
 
   Team team_;
   Transfer transfer_;
-  std::size_t face_bytes_;
+  FacePointers packed_;
+  std::size_t most_bytes_;
+  std::size_t face_bytes_ = 0;
   example::PinnedArray<std::byte> host_;
   FacePointers received_{};
   FacePointers to_receive_{};
-  MPI_Request requests_[4] = {};
+  Requests made_each_time_;
+  std::map<std::pair<unsigned, std::size_t>, Requests> persistent_;  ///< by set and size
+  Requests* current_ = &made_each_time_;
+  int came_without_comms_ = 0;  ///< faces that were waited for, where none is sent
 };
 
 }  // namespace dslash

@@ -15,6 +15,10 @@ constexpr Part interior(const Slab& slab) {
 constexpr Part exterior(const Slab& slab) {
   return {0, slab.slices - 1, 2};
 }
+/// The slice that needs that face.
+constexpr Part outer_slice(const Slab& slab, Face face) {
+  return {face == Face::upper ? 0 : slab.slices - 1, 1, 1};
+}
 
 }  // namespace
 
@@ -34,7 +38,8 @@ Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int 
       packed_(two_faces_bytes<Precision>(team.slab, sides)),
       arrived_(1),
       packed_flag_(1),
-      exchange_(team, transfer, two_faces_bytes<Precision>(team.slab, sides) / 2) {
+      exchange_(team, transfer, pointers_of(faces_at(packed_.get())),
+                two_faces_bytes<Precision>(team.slab, sides) / 2) {
   example::check(cudaMemset(arrived_.get(), 0, sizeof(unsigned)), "clear a counter");
   example::check(cudaHostGetDevicePointer(&packed_flag_on_device_, packed_flag_.get(), 0), "map a flag");
   *packed_flag_.get() = 0;
@@ -49,6 +54,9 @@ Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int 
   streams_.bulk.synchronize();
   if (team_.size > 1) {
     send_links();
+    if (transfer_.requests == MpiRequests::persistent) {
+      ghosts_.emplace(2 * two_faces_bytes<Precision>(team_.slab, sides_));
+    }
     if (transfer_.policy == Policy::direct) {
       direct_.emplace(team_, two_faces_bytes<Precision>(team_.slab, sides_));
     }
@@ -59,7 +67,7 @@ template <typename Precision>
 std::size_t Hop<Precision>::device_bytes(const Team& team, int rows, bool has_clover, int sides) {
   return GaugeField<Precision>::device_bytes(team.slab, rows) +
          (has_clover ? CloverField<Precision>::device_bytes(team.slab) : 0) +
-         3 * two_faces_bytes<Precision>(team.slab, sides);
+         5 * two_faces_bytes<Precision>(team.slab, sides);
 }
 
 /// The last slice's links in time go into the padding of the rank ahead. The pieces of a block lie behind one
@@ -137,12 +145,19 @@ void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const Spi
     return;
   }
   arguments.has_ghosts = true;
-  arguments.ghosts = in.end_zone(++step_);
+  ++step_;
+  arguments.ghosts =
+      ghosts_ ? faces_at(ghosts_->get() + (step_ % 2) * two_faces_bytes<Precision>(team_.slab, sides_))
+              : in.end_zone(step_);
   switch (transfer_.policy) {
     case Policy::none:
       run_without_overlap(arguments);
       break;
+    case Policy::one_stream:
+      run_in_one_stream(arguments);
+      break;
     case Policy::streams:
+    case Policy::streams_two:
       run_in_streams(arguments);
       break;
     case Policy::fused_pack:
@@ -171,6 +186,24 @@ void Hop<Precision>::run_without_overlap(Arguments& arguments) {
   queue_hop(streams_.bulk.get(), arguments);
 }
 
+/// Copies by hand wait for the interior here, messages do not.
+template <typename Precision>
+void Hop<Precision>::run_in_one_stream(Arguments& arguments) {
+  post_receives(arguments.ghosts);
+  if (!without(Stage::pack)) {
+    queue_pack(streams_.bulk.get(), packing(arguments, {}));
+  }
+  streams_.bulk.synchronize();
+  exchange_.stage(streams_.bulk);
+  queue_interior(arguments);
+  {
+    const example::NamedRange range("exchange");
+    exchange_.send();
+    exchange_.finish(streams_.bulk);
+  }
+  queue_outer(streams_.bulk, arguments, exterior(team_.slab));
+}
+
 template <typename Precision>
 void Hop<Precision>::run_in_streams(Arguments& arguments) {
   input_ready_.record(streams_.bulk);
@@ -181,8 +214,13 @@ void Hop<Precision>::run_in_streams(Arguments& arguments) {
   queue_interior(arguments);
   post_receives(arguments.ghosts);
   streams_.boundary.synchronize();
-  exchange(streams_.boundary);
-  queue_exterior(arguments);
+  if (transfer_.policy == Policy::streams_two) {
+    input_ready_.block(streams_.other_boundary);
+    queue_exterior_as_faces_come(arguments);
+  } else {
+    exchange(streams_.boundary);
+    queue_exterior(arguments);
+  }
 }
 
 template <typename Precision>
@@ -243,30 +281,58 @@ void Hop<Precision>::queue_interior(const Arguments& arguments) {
   queue_hop(streams_.bulk.get(), inner);
 }
 
-/// The outer slices, whole, on the boundary's stream. What is queued on `bulk` from now on comes after.
+/// Outer slices, whole.
 template <typename Precision>
-void Hop<Precision>::queue_exterior(const Arguments& arguments) {
+void Hop<Precision>::queue_outer(const example::Stream& stream, const Arguments& arguments, Part part) {
   if (!without(Stage::exterior)) {
     Arguments outer = arguments;
-    outer.part = exterior(team_.slab);
-    queue_hop(streams_.boundary.get(), outer);
+    outer.part = part;
+    queue_hop(stream.get(), outer);
   }
-  outer_done_.record(streams_.boundary);
+}
+
+/// What is queued on `bulk` from now on comes after what is on `stream`.
+template <typename Precision>
+void Hop<Precision>::let_bulk_follow(const example::Stream& stream) {
+  outer_done_.record(stream);
   outer_done_.block(streams_.bulk);
+}
+
+template <typename Precision>
+void Hop<Precision>::queue_exterior(const Arguments& arguments) {
+  queue_outer(streams_.boundary, arguments, exterior(team_.slab));
+  let_bulk_follow(streams_.boundary);
+}
+
+/// The outer slices on a stream each, so that neither kernel waits for the other.
+template <typename Precision>
+void Hop<Precision>::queue_exterior_as_faces_come(const Arguments& arguments) {
+  const example::NamedRange range("exchange");
+  exchange_.stage(streams_.boundary);
+  exchange_.send();
+  for (int faces = 0; faces < 2; ++faces) {
+    const Face face = exchange_.wait_for_one();
+    const example::Stream& stream = face == Face::upper ? streams_.boundary : streams_.other_boundary;
+    exchange_.fetch(stream, face);
+    queue_outer(stream, arguments, outer_slice(team_.slab, face));
+    let_bulk_follow(stream);
+  }
+  exchange_.finish_sends();
 }
 
 /// A kernel that reads the faces of the step before the last one is done: the last step's packing, which the
 /// host has seen, came after it.
 template <typename Precision>
 void Hop<Precision>::post_receives(const Faces<Precision>& ghosts) {
-  exchange_.post(step_, {ghosts.upper.data, ghosts.lower.data});
+  exchange_.post(step_, pointers_of(ghosts), two_faces_bytes<Precision>(team_.slab, sides_) / 2);
 }
 
 template <typename Precision>
 void Hop<Precision>::exchange(const example::Stream& stream) {
   const example::NamedRange range("exchange");
-  const Faces<Precision> packed = faces_at(packed_.get());
-  exchange_.finish(stream, {packed.upper.data, packed.lower.data});
+  exchange_.stage(stream);
+  exchange_.send();
+  exchange_.finish(stream);
 }
 
 /// A kernel that failed never sets the flag: the stream says so.

@@ -17,6 +17,7 @@ namespace dslash {
 struct Streams {
   example::Stream bulk{example::Priority::normal};
   example::Stream boundary{example::Priority::urgent};
+  example::Stream other_boundary{example::Priority::urgent};  ///< where each outer slice has its own
 };
 
 template <typename Precision>
@@ -54,6 +55,7 @@ class Hop {
   void run(int parity, const SpinorField<Precision>& in, const SpinorField<Precision>& out,
            const SpinorField<Precision>* x, double scale);
   void run_without_overlap(Arguments& arguments);
+  void run_in_one_stream(Arguments& arguments);
   void run_in_streams(Arguments& arguments);
   void run_with_fused_pack(Arguments& arguments);
   void run_direct(Arguments& arguments);
@@ -63,8 +65,14 @@ class Hop {
   [[nodiscard]] Faces<Precision> faces_at(std::byte* data) const {
     return two_faces_at<Precision>(team_.slab, sides_, data);
   }
+  [[nodiscard]] static FacePointers pointers_of(const Faces<Precision>& faces) {
+    return {faces.upper.data, faces.lower.data};
+  }
   void queue_interior(const Arguments& arguments);
+  void queue_outer(const example::Stream& stream, const Arguments& arguments, Part part);
+  void let_bulk_follow(const example::Stream& stream);
   void queue_exterior(const Arguments& arguments);
+  void queue_exterior_as_faces_come(const Arguments& arguments);
   void post_receives(const Faces<Precision>& ghosts);
   void exchange(const example::Stream& stream);
   void wait_for_packing(unsigned epoch) const;
@@ -82,6 +90,7 @@ class Hop {
   example::DeviceArray<unsigned> arrived_;  ///< blocks that have packed
   example::PinnedArray<unsigned> packed_flag_;
   unsigned* packed_flag_on_device_ = nullptr;
+  std::optional<example::DeviceArray<std::byte>> ghosts_;  ///< for persistent requests: two sets, in turn
   FaceExchange exchange_;
   std::optional<DirectZone> direct_;
   unsigned step_ = 0;  ///< applications so far

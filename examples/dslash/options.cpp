@@ -17,9 +17,13 @@ const std::map<std::string, Numbers> numbers_names{{"double", Numbers::in_double
                                                    {"single-half", Numbers::in_single_half},
                                                    {"double-half", Numbers::in_double_half}};
 const std::map<std::string, Policy> policy_names{{"none", Policy::none},
+                                                 {"one-stream", Policy::one_stream},
                                                  {"streams", Policy::streams},
+                                                 {"streams-two", Policy::streams_two},
                                                  {"fused-pack", Policy::fused_pack},
                                                  {"direct", Policy::direct}};
+const std::map<std::string, MpiRequests> requests_names{{"each-time", MpiRequests::each_time},
+                                                        {"persistent", MpiRequests::persistent}};
 const std::map<std::string, Stage> stage_names{{"nothing", Stage::nothing},   {"pack", Stage::pack},
                                                {"interior", Stage::interior}, {"exterior", Stage::exterior},
                                                {"copy", Stage::copy},         {"comms", Stage::comms}};
@@ -34,7 +38,9 @@ const std::map<std::string, bool> boundary_names{{"antiperiodic", true}, {"perio
 constexpr const char* policies_table =
     "policy      pack                 meanwhile  faces by          then\n"
     "none        a kernel             nothing    MPI               one kernel for all slices\n"
+    "one-stream  a kernel             interior   MPI               one kernel, on the same stream\n"
     "streams     a kernel, 2nd stream interior   MPI               one kernel for both outer slices\n"
+    "streams-two a kernel, 2nd stream interior   MPI               a kernel for each as its face comes\n"
     "fused-pack  in interior's kernel interior   MPI, after a flag one kernel for both outer slices\n"
     "direct      into neighbours      interior   stores over IPC   the same kernel, which waits for flags\n";
 
@@ -156,11 +162,13 @@ void add_options(CLI::App& app, Options& options, std::string& lattice, std::str
       ->check(CLI::IsMember({1, 2, 4, 6, 12}))
       ->capture_default_str();
   app.add_option("--policy", policy,
-                 "how faces travel: none, streams, fused-pack, direct; or all, one after the other")
-      ->check(CLI::IsMember({"none", "streams", "fused-pack", "direct", "all"}))
+                 "how faces travel, and what is computed meanwhile (--policies says more); or all policies")
+      ->check(CLI::IsMember({"none", "one-stream", "streams", "streams-two", "fused-pack", "direct", "all"}))
       ->capture_default_str();
   app.add_flag("--policies", shows_policies, "print the table of policies");
   example::add_exchange(app, options.transfer.exchange);
+  example::add_choice(app, "--requests", options.transfer.requests, requests_names,
+                      "MPI's requests for faces: made each time, or once and started again");
   example::add_choice(app, "--without", options.transfer.without, stage_names,
                       "leave a stage out, to learn what it costs; results are wrong then");
   example::add_choice(app, "--gauge", options.model.gauge, gauge_names,
@@ -194,7 +202,8 @@ void add_options(CLI::App& app, Options& options, std::string& lattice, std::str
 }  // namespace
 
 std::vector<Policy> Options::policies() const {
-  return all_policies ? std::vector{Policy::none, Policy::streams, Policy::fused_pack, Policy::direct}
+  return all_policies ? std::vector{Policy::none,        Policy::one_stream, Policy::streams,
+                                    Policy::streams_two, Policy::fused_pack, Policy::direct}
                       : std::vector{transfer.policy};
 }
 
@@ -203,6 +212,9 @@ std::string name_of(Numbers numbers) {
 }
 std::string name_of(Policy policy) {
   return example::name_of_choice(policy_names, policy);
+}
+std::string name_of(MpiRequests requests) {
+  return example::name_of_choice(requests_names, requests);
 }
 std::string name_of(Stage stage) {
   return example::name_of_choice(stage_names, stage);

@@ -46,6 +46,7 @@ struct Options {
 
 [[nodiscard]] std::string name_of(Numbers numbers);
 [[nodiscard]] std::string name_of(Policy policy);
+[[nodiscard]] std::string name_of(MpiRequests requests);
 [[nodiscard]] std::string name_of(Stage stage);
 [[nodiscard]] std::string name_of(Reduction reduction);
 [[nodiscard]] std::string name_of(Scaling scaling);

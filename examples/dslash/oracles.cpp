@@ -81,11 +81,9 @@ class Oracles {
   template <typename P>
   [[nodiscard]] Hop<P> make_hop(const Team& team, Streams& streams, const Model& model, Policy policy,
                                 int rows, bool has_clover, int sides = 1) {
-    Transfer transfer = options_.transfer;
-    transfer.policy = policy;
     Coefficients coefficients = options_.coefficients;
     coefficients.clover = has_clover ? coefficients.clover : 0;
-    return Hop<P>(team, streams, model, rows, coefficients, transfer, sides);
+    return Hop<P>(team, streams, model, rows, coefficients, options_.transfer.by(policy), sides);
   }
 
   /// psi − kappa² D D psi, with the clover term where there is one, on both parities: the kernel that adds x,

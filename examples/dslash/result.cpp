@@ -106,6 +106,7 @@ void print_json(const Options& options, const Result& result) {
         {"rows", options.rows},
         {"right_hand_sides", options.sides},
         {"exchange", example::name_of(options.transfer.exchange)},
+        {"requests", name_of(options.transfer.requests)},
         {"without", name_of(options.transfer.without)},
         {"reduction", name_of(options.reduction)},
         {"scaling", name_of(options.scaling)},

@@ -7,10 +7,18 @@ namespace dslash {
 
 /// How faces travel, and what is computed meanwhile.
 enum class Policy {
-  none,        ///< pack, exchange, then one kernel for all slices
-  streams,     ///< the interior meanwhile, on a stream of its own; then one kernel for both outer slices
-  fused_pack,  ///< as streams, but the interior's kernel packs first and tells the host by a flag
-  direct       ///< kernels store faces into the neighbours' memory and wait for flags: no MPI in the loop
+  none,         ///< pack, exchange, then one kernel for all slices
+  one_stream,   ///< pack, then the interior while messages travel, then both outer slices: in that order
+  streams,      ///< the interior meanwhile, on a stream of its own; then one kernel for both outer slices
+  streams_two,  ///< as streams, but a kernel for each outer slice, as soon as its face has come
+  fused_pack,   ///< as streams, but the interior's kernel packs first and tells the host by a flag
+  direct        ///< kernels store faces into the neighbours' memory and wait for flags: no MPI in the loop
+};
+
+/// How often MPI is told of a message's buffer.
+enum class MpiRequests {
+  each_time,  ///< MPI_Irecv and MPI_Isend
+  persistent  ///< requests are made once and started again
 };
 
 /// A stage that can be left out, to learn what it costs. Results are wrong then.
@@ -35,6 +43,14 @@ struct Transfer {
   Policy policy = Policy::streams;
   example::Exchange exchange = example::Exchange::device;
   Stage without = Stage::nothing;
+  MpiRequests requests = MpiRequests::each_time;
+
+  /// The same by another policy.
+  [[nodiscard]] Transfer by(Policy other) const {
+    Transfer transfer = *this;
+    transfer.policy = other;
+    return transfer;
+  }
 };
 
 }  // namespace dslash

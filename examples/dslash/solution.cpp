@@ -19,7 +19,7 @@ class Solution {
   Solution(const Options& options, const Team& team, Policy policy)
       : options_(options),
         team_(team),
-        transfer_{policy, options.transfer.exchange, options.transfer.without},
+        transfer_(options.transfer.by(policy)),
         precise_(team, streams_, options.model, options.rows, options.coefficients, transfer_),
         source_(team.slab),
         solution_(team.slab),

@@ -11,10 +11,9 @@ template <typename Precision>
 Case time_operator(const Options& options, const Team& team, Policy policy) {
   Model model = options.model;
   model.lattice = team.slab.lattice;
-  Transfer transfer = options.transfer;
-  transfer.policy = policy;
   Streams streams;
-  Hop<Precision> hop(team, streams, model, options.rows, options.coefficients, transfer, options.sides);
+  Hop<Precision> hop(team, streams, model, options.rows, options.coefficients, options.transfer.by(policy),
+                     options.sides);
   const BothParities<Precision> fields(team.slab, options.sides);
   const SpinorField<Precision> last(team.slab, options.sides);
   for (int side = 0; side < options.sides; ++side) {

@@ -63,7 +63,8 @@ TEST(DslashOptions, refuse_to_verify_what_lacks_a_stage) {
 }
 
 TEST(DslashOptions, say_what_a_choice_is_between) {
-  expect_refusal("by-post not in {none,streams,fused-pack,direct,all}", {"--policy", "by-post"});
+  expect_refusal("by-post not in {none,one-stream,streams,streams-two,fused-pack,direct,all}",
+                 {"--policy", "by-post"});
   expect_refusal("quarter not in {double,double-half,half,single,single-half}", {"--precision", "quarter"});
   expect_refusal("--rows", {"--rows", "1"});
   expect_refusal("5 not in {1,2,4,6,12}", {"--right-hand-sides", "5"});
@@ -86,7 +87,7 @@ TEST(DslashOptions, print_the_table_of_policies) {
   const std::string printed = testing::internal::GetCapturedStdout();
   EXPECT_FALSE(outcome.options);
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* policy : {"none", "streams", "fused-pack", "direct"}) {
+  for (const char* policy : {"none", "one-stream", "streams", "streams-two", "fused-pack", "direct"}) {
     EXPECT_NE(printed.find(policy), std::string::npos) << policy;
   }
 }
