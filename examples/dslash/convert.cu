@@ -5,21 +5,21 @@
 namespace dslash {
 
 template <typename To, typename From>
-void queue_convert(cudaStream_t stream, const Slab& slab, const SpinorView<From>& from,
-                   const SpinorView<To>& to) {
-  queue_over_sites(stream, slab, Convert<To, From, false>{from, to}, SumRoom{});
+void queue_convert(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                   const SpinorView<From>& from, const SpinorView<To>& to) {
+  queue_over_sites(stream, slab, sides, Convert<To, From, false>{from, to}, SumRoom{});
 }
 
 template <typename To, typename From>
-void queue_add(cudaStream_t stream, const Slab& slab, const SpinorView<From>& addend,
+void queue_add(cudaStream_t stream, const Slab& slab, const Selection& sides, const SpinorView<From>& addend,
                const SpinorView<To>& sum) {
-  queue_over_sites(stream, slab, Convert<To, From, true>{addend, sum}, SumRoom{});
+  queue_over_sites(stream, slab, sides, Convert<To, From, true>{addend, sum}, SumRoom{});
 }
 
-#define DSLASH_CONVERT(TO, FROM)                                                            \
-  template void queue_convert<TO, FROM>(cudaStream_t, const Slab&, const SpinorView<FROM>&, \
-                                        const SpinorView<TO>&);                             \
-  template void queue_add<TO, FROM>(cudaStream_t, const Slab&, const SpinorView<FROM>&,     \
+#define DSLASH_CONVERT(TO, FROM)                                                                          \
+  template void queue_convert<TO, FROM>(cudaStream_t, const Slab&, const Selection&,                      \
+                                        const SpinorView<FROM>&, const SpinorView<TO>&);                  \
+  template void queue_add<TO, FROM>(cudaStream_t, const Slab&, const Selection&, const SpinorView<FROM>&, \
                                     const SpinorView<TO>&);
 DSLASH_CONVERT(Double, Double)
 DSLASH_CONVERT(Double, Single)

@@ -56,11 +56,9 @@ class SpinorField {
 
   [[nodiscard]] SpinorView<Precision> view(int side = 0) const {
     std::byte* const data = memory_.get() + static_cast<std::size_t>(side) * side_bytes(slab_);
-    return {data, reinterpret_cast<float*>(data + spinors_bytes(slab_)), slab_.sites()};
+    return {data, reinterpret_cast<float*>(data + spinors_bytes(slab_)), slab_.sites(), side_bytes(slab_)};
   }
-  [[nodiscard]] Sides sides() const {
-    return {sides_, side_bytes(slab_), aligned(face_bytes<Precision>(slab_))};
-  }
+  [[nodiscard]] Selection all_sides() const { return Selection::all(sides_); }
   /// Two sets of faces, used in turn: one is received while the other may still be read. One Hop at a time
   /// may use a field.
   [[nodiscard]] Faces<Precision> end_zone(unsigned step) const {
@@ -69,11 +67,20 @@ class SpinorField {
         memory_.get() + spinors_of_all_sides() + (step % 2) * two_faces_bytes<Precision>(slab_, sides_));
   }
 
-  void clear(const example::Stream& stream) const {
-    example::check(cudaMemsetAsync(memory_.get(), 0, spinors_of_all_sides(), stream.get()), "clear a field");
+  void clear(const example::Stream& stream, const Selection& sides) const {
+    for (int side = 0; side < sides.count; ++side) {
+      example::check(cudaMemsetAsync(view(sides.field_of(side)).data, 0, side_bytes(slab_), stream.get()),
+                     "clear a field");
+    }
   }
-  void copy_from(const example::Stream& stream, const SpinorField& other) const {
-    example::check(cudaMemcpyAsync(memory_.get(), other.memory_.get(), spinors_of_all_sides(),
+  void copy_from(const example::Stream& stream, const Selection& sides, const SpinorField& other) const {
+    for (int side = 0; side < sides.count; ++side) {
+      copy_side(stream, sides.field_of(side), other, sides.field_of(side));
+    }
+  }
+  /// From a right-hand side of one field to one of another.
+  void copy_side(const example::Stream& stream, int to, const SpinorField& other, int from) const {
+    example::check(cudaMemcpyAsync(view(to).data, other.view(from).data, side_bytes(slab_),
                                    cudaMemcpyDeviceToDevice, stream.get()),
                    "copy a field");
   }

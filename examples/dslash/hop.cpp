@@ -119,9 +119,12 @@ void Hop<Precision>::send_links() {
 }
 
 template <typename Precision>
-void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const SpinorField<Precision>& out,
-                         const SpinorField<Precision>* x, double scale) {
+void Hop<Precision>::run(int parity, const Selection& sides, const SpinorField<Precision>& in,
+                         const SpinorField<Precision>& out, const SpinorField<Precision>* x, double scale) {
   using Real = typename Precision::Real;
+  if (sides.count == 0) {
+    return;
+  }
   const example::NamedRange range("dslash");
   Arguments arguments{};
   arguments.slab = team_.slab;
@@ -134,7 +137,7 @@ void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const Spi
   if (clover_ && fuses_clover_) {
     arguments.clover = clover_->view(parity);
   }
-  arguments.sides = in.sides();
+  arguments.sides = {sides, aligned(face_bytes<Precision>(team_.slab))};
   arguments.in = in.view();
   arguments.out = out.view();
   if (x != nullptr) {
@@ -171,7 +174,7 @@ void Hop<Precision>::run(int parity, const SpinorField<Precision>& in, const Spi
 
 template <typename Precision>
 void Hop<Precision>::run_without_overlap(Arguments& arguments) {
-  post_receives(arguments.ghosts);
+  post_receives(arguments);
   if (!without(Stage::pack)) {
     queue_pack(streams_.bulk.get(), packing(arguments, {}));
   }
@@ -189,7 +192,7 @@ void Hop<Precision>::run_without_overlap(Arguments& arguments) {
 /// Copies by hand wait for the interior here, messages do not.
 template <typename Precision>
 void Hop<Precision>::run_in_one_stream(Arguments& arguments) {
-  post_receives(arguments.ghosts);
+  post_receives(arguments);
   if (!without(Stage::pack)) {
     queue_pack(streams_.bulk.get(), packing(arguments, {}));
   }
@@ -212,7 +215,7 @@ void Hop<Precision>::run_in_streams(Arguments& arguments) {
     queue_pack(streams_.boundary.get(), packing(arguments, {}));
   }
   queue_interior(arguments);
-  post_receives(arguments.ghosts);
+  post_receives(arguments);
   streams_.boundary.synchronize();
   if (transfer_.policy == Policy::streams_two) {
     input_ready_.block(streams_.other_boundary);
@@ -232,7 +235,7 @@ void Hop<Precision>::run_with_fused_pack(Arguments& arguments) {
     first.pack = packing(arguments, {arrived_.get(), {packed_flag_on_device_, nullptr}, step_});
   }
   queue_interior(first);
-  post_receives(arguments.ghosts);
+  post_receives(arguments);
   if (without(Stage::pack)) {
     streams_.boundary.synchronize();
   } else {
@@ -323,8 +326,10 @@ void Hop<Precision>::queue_exterior_as_faces_come(const Arguments& arguments) {
 /// A kernel that reads the faces of the step before the last one is done: the last step's packing, which the
 /// host has seen, came after it.
 template <typename Precision>
-void Hop<Precision>::post_receives(const Faces<Precision>& ghosts) {
-  exchange_.post(step_, pointers_of(ghosts), two_faces_bytes<Precision>(team_.slab, sides_) / 2);
+void Hop<Precision>::post_receives(const Arguments& arguments) {
+  const Sides& sides = arguments.sides;
+  exchange_.post(step_, pointers_of(arguments.ghosts),
+                 static_cast<std::size_t>(sides.selected.count) * sides.face_bytes);
 }
 
 template <typename Precision>

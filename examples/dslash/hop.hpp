@@ -31,16 +31,18 @@ class Hop {
   [[nodiscard]] static std::size_t device_bytes(const Team& team, int rows, bool has_clover, int sides = 1);
 
   /// out = D in, or A^-1 D in with a clover term A, to be queued on `bulk`; `out` gets parity `parity`, and
-  /// `in` has the other one. Fields have as many right-hand sides as were said.
-  void apply(int parity, const SpinorField<Precision>& in, const SpinorField<Precision>& out) {
-    run(parity, in, out, nullptr, 0);
+  /// `in` has the other one. For as many right-hand sides at once as were said, at most.
+  void apply(int parity, const Selection& sides, const SpinorField<Precision>& in,
+             const SpinorField<Precision>& out) {
+    run(parity, sides, in, out, nullptr, 0);
   }
   /// out = x + scale D in; `x` may be `out`.
-  void apply(int parity, const SpinorField<Precision>& in, const SpinorField<Precision>& out,
-             const SpinorField<Precision>& x, double scale) {
-    run(parity, in, out, &x, scale);
+  void apply(int parity, const Selection& sides, const SpinorField<Precision>& in,
+             const SpinorField<Precision>& out, const SpinorField<Precision>& x, double scale) {
+    run(parity, sides, in, out, &x, scale);
   }
 
+  [[nodiscard]] int most_sides_at_once() const { return sides_; }
   [[nodiscard]] const Team& team() const { return team_; }
   [[nodiscard]] Streams& streams() const { return streams_; }
   [[nodiscard]] GaugeView<Precision> gauge() const { return gauge_.view(); }
@@ -52,8 +54,8 @@ class Hop {
  private:
   using Arguments = HopArguments<Precision>;
 
-  void run(int parity, const SpinorField<Precision>& in, const SpinorField<Precision>& out,
-           const SpinorField<Precision>* x, double scale);
+  void run(int parity, const Selection& sides, const SpinorField<Precision>& in,
+           const SpinorField<Precision>& out, const SpinorField<Precision>* x, double scale);
   void run_without_overlap(Arguments& arguments);
   void run_in_one_stream(Arguments& arguments);
   void run_in_streams(Arguments& arguments);
@@ -73,7 +75,7 @@ class Hop {
   void let_bulk_follow(const example::Stream& stream);
   void queue_exterior(const Arguments& arguments);
   void queue_exterior_as_faces_come(const Arguments& arguments);
-  void post_receives(const Faces<Precision>& ghosts);
+  void post_receives(const Arguments& arguments);
   void exchange(const example::Stream& stream);
   void wait_for_packing(unsigned epoch) const;
   void send_links();

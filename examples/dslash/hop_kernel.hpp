@@ -67,7 +67,7 @@ __device__ __forceinline__ void pack_faces(const PackArguments<Precision>& argum
   const int face_sites = arguments.face_sites;
   const int side = index / (2 * face_sites);
   const int of_side = index - side * 2 * face_sites;
-  if (side < arguments.sides.count) {
+  if (side < arguments.sides.selected.count) {
     const SpinorView<Precision> in = view_of_side(arguments.in, arguments.sides, side);
     if (of_side < face_sites) {
       const FaceView<Precision> face = view_of_side(arguments.out.upper, arguments.sides, side);

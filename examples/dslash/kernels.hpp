@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <array>
 #include <complex>
 
 #include <cuda_runtime.h>
@@ -35,8 +36,9 @@ void queue_clover(cudaStream_t stream, const Slab& slab, int parity, const Model
                   bool is_inverse, const CloverView<Precision>& out);
 /// out = C in; they may be the same.
 template <typename Precision>
-void queue_apply_clover(cudaStream_t stream, const Slab& slab, const CloverView<Precision>& clover,
-                        const SpinorView<Precision>& in, const SpinorView<Precision>& out);
+void queue_apply_clover(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                        const CloverView<Precision>& clover, const SpinorView<Precision>& in,
+                        const SpinorView<Precision>& out);
 /// From and to plain numbers in device memory, 24 a site.
 template <typename Precision>
 void queue_import(cudaStream_t stream, const Slab& slab, const double* plain,
@@ -48,28 +50,30 @@ template <typename Precision>
 void queue_export_links(cudaStream_t stream, const GaugeView<Precision>& gauge, int parity, int direction,
                         int count, double* plain);
 
-// Linear algebra of the solver. Sums go to `room`.
+// Linear algebra of the solver, of some right-hand sides, each with scalars of its own, which are found by
+// the field. Sums go to `room`.
+
+using SideScalars = std::array<std::complex<double>, most_sides>;
 
 /// conj(a) b: two numbers
 template <typename Precision>
-void queue_dot(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a,
+void queue_dot(cudaStream_t stream, const Slab& slab, const Selection& sides, const SpinorView<Precision>& a,
                const SpinorView<Precision>& b, const SumRoom& room);
 /// conj(a) b and |a|²: three numbers
 template <typename Precision>
-void queue_dot_and_norm(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a,
-                        const SpinorView<Precision>& b, const SumRoom& room);
+void queue_dot_and_norm(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                        const SpinorView<Precision>& a, const SpinorView<Precision>& b, const SumRoom& room);
 /// |a|²
 template <typename Precision>
-void queue_norm(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a, const SumRoom& room);
+void queue_norm(cudaStream_t stream, const Slab& slab, const Selection& sides, const SpinorView<Precision>& a,
+                const SumRoom& room);
 /// y += scale x
 template <typename Precision>
-void queue_add_scaled(cudaStream_t stream, const Slab& slab, std::complex<double> scale,
+void queue_add_scaled(cudaStream_t stream, const Slab& slab, const Selection& sides, const SideScalars& scale,
                       const SpinorView<Precision>& x, const SpinorView<Precision>& y);
 /// x += alpha p + omega r, r −= omega t; then conj(r0) r and |r|²: three numbers
 template <typename Precision>
 struct SolutionStep {
-  std::complex<double> alpha;
-  std::complex<double> omega;
   SpinorView<Precision> p;
   SpinorView<Precision> t;
   SpinorView<Precision> r0;
@@ -77,21 +81,33 @@ struct SolutionStep {
   SpinorView<Precision> r;
 };
 template <typename Precision>
-void queue_solution_step(cudaStream_t stream, const Slab& slab, const SolutionStep<Precision>& step,
-                         const SumRoom& room);
+void queue_solution_step(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                         const SideScalars& alpha, const SideScalars& omega,
+                         const SolutionStep<Precision>& step, const SumRoom& room);
 /// p = r + beta (p − omega v)
 template <typename Precision>
-void queue_direction_step(cudaStream_t stream, const Slab& slab, std::complex<double> beta,
-                          std::complex<double> omega, const SpinorView<Precision>& r,
+void queue_direction_step(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                          const SideScalars& beta, const SideScalars& omega, const SpinorView<Precision>& r,
                           const SpinorView<Precision>& v, const SpinorView<Precision>& p);
+/// out = gamma_5 in; they may be the same.
+template <typename Precision>
+void queue_gamma5(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                  const SpinorView<Precision>& in, const SpinorView<Precision>& out);
 
 /// to = from
 template <typename To, typename From>
-void queue_convert(cudaStream_t stream, const Slab& slab, const SpinorView<From>& from,
-                   const SpinorView<To>& to);
+void queue_convert(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                   const SpinorView<From>& from, const SpinorView<To>& to);
 /// sum += addend
 template <typename To, typename From>
-void queue_add(cudaStream_t stream, const Slab& slab, const SpinorView<From>& addend,
+void queue_add(cudaStream_t stream, const Slab& slab, const Selection& sides, const SpinorView<From>& addend,
                const SpinorView<To>& sum);
+
+/// The same number for all right-hand sides.
+[[nodiscard]] inline SideScalars for_all_sides(std::complex<double> number) {
+  SideScalars numbers;
+  numbers.fill(number);
+  return numbers;
+}
 
 }  // namespace dslash

@@ -66,7 +66,7 @@ void launch_blocks(cudaStream_t stream, dim3 grid, int threads, void (*kernel)(P
 
 template <typename Precision>
 [[nodiscard]] int pack_blocks(const PackArguments<Precision>& arguments, int threads) {
-  return (2 * arguments.face_sites * arguments.sides.count + threads - 1) / threads;
+  return (2 * arguments.face_sites * arguments.sides.selected.count + threads - 1) / threads;
 }
 
 /// The largest tile of so many sites or fewer that wastes no thread along x and y, where there is one of a
@@ -92,7 +92,8 @@ template <typename Precision>
 
 template <typename Precision, int rows, bool adds_x, bool has_clover>
 void launch_hop(cudaStream_t stream, const HopArguments<Precision>& arguments, int blocks) {
-  launch_blocks(stream, dim3(static_cast<unsigned>(blocks)), arguments.tile.threads() * arguments.sides.count,
+  launch_blocks(stream, dim3(static_cast<unsigned>(blocks)),
+                arguments.tile.threads() * arguments.sides.selected.count,
                 kernels::hop<Precision, rows, adds_x, has_clover>, arguments);
 }
 
@@ -113,10 +114,10 @@ void launch_hop_of_rows(cudaStream_t stream, const HopArguments<Precision>& argu
 template <typename Precision>
 void queue_hop(cudaStream_t stream, HopArguments<Precision> arguments) {
   const Lattice& lattice = arguments.slab.lattice;
-  arguments.tile = detail::tile_of(lattice, arguments.part, block_threads / arguments.sides.count);
+  arguments.tile = detail::tile_of(lattice, arguments.part, block_threads / arguments.sides.selected.count);
   if (arguments.pack.blocks > 0) {
     arguments.pack.blocks =
-        detail::pack_blocks(arguments.pack, arguments.tile.threads() * arguments.sides.count);
+        detail::pack_blocks(arguments.pack, arguments.tile.threads() * arguments.sides.selected.count);
   }
   const auto tiles = [](int extent, int log_tile) { return (extent + (1 << log_tile) - 1) >> log_tile; };
   arguments.tiles_xy = tiles(lattice.x / 2 * lattice.y, arguments.tile.log_xy);
@@ -155,98 +156,110 @@ void queue_export_links(cudaStream_t stream, const GaugeView<Precision>& gauge, 
 template <typename Precision>
 void queue_source(cudaStream_t stream, const Slab& slab, int parity, const SpinorView<Precision>& out,
                   const Model& model) {
-  queue_over_sites(stream, slab, Source<Precision>{slab, parity, model, out}, SumRoom{});
+  queue_over_sites(stream, slab, Selection::one(0), Source<Precision>{slab, parity, model, out}, SumRoom{});
 }
 
 template <typename Precision>
 void queue_clover(cudaStream_t stream, const Slab& slab, int parity, const Model& model, double weight,
                   bool is_inverse, const CloverView<Precision>& out) {
-  queue_over_sites(stream, slab, MakeClover<Precision>{slab, parity, model, weight, is_inverse, out},
-                   SumRoom{});
+  queue_over_sites(stream, slab, Selection::one(0),
+                   MakeClover<Precision>{slab, parity, model, weight, is_inverse, out}, SumRoom{});
 }
 
 template <typename Precision>
-void queue_apply_clover(cudaStream_t stream, const Slab& slab, const CloverView<Precision>& clover,
-                        const SpinorView<Precision>& in, const SpinorView<Precision>& out) {
-  queue_over_sites(stream, slab, ApplyClover<Precision>{clover, in, out}, SumRoom{});
+void queue_apply_clover(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                        const CloverView<Precision>& clover, const SpinorView<Precision>& in,
+                        const SpinorView<Precision>& out) {
+  queue_over_sites(stream, slab, sides, ApplyClover<Precision>{clover, in, out}, SumRoom{});
 }
 
 template <typename Precision>
 void queue_import(cudaStream_t stream, const Slab& slab, const double* plain,
                   const SpinorView<Precision>& out) {
-  queue_over_sites(stream, slab, Import<Precision>{plain, out}, SumRoom{});
+  queue_over_sites(stream, slab, Selection::one(0), Import<Precision>{plain, out}, SumRoom{});
 }
 
 template <typename Precision>
 void queue_export(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& in, double* plain) {
-  queue_over_sites(stream, slab, Export<Precision>{in, plain}, SumRoom{});
+  queue_over_sites(stream, slab, Selection::one(0), Export<Precision>{in, plain}, SumRoom{});
 }
 
 template <typename Precision>
-void queue_dot(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a,
+void queue_dot(cudaStream_t stream, const Slab& slab, const Selection& sides, const SpinorView<Precision>& a,
                const SpinorView<Precision>& b, const SumRoom& room) {
-  queue_over_sites(stream, slab, Dot<Precision>{a, b}, room);
+  queue_over_sites(stream, slab, sides, Dot<Precision>{a, b}, room);
 }
 
 template <typename Precision>
-void queue_dot_and_norm(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a,
-                        const SpinorView<Precision>& b, const SumRoom& room) {
-  queue_over_sites(stream, slab, DotAndNorm<Precision>{a, b}, room);
+void queue_dot_and_norm(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                        const SpinorView<Precision>& a, const SpinorView<Precision>& b, const SumRoom& room) {
+  queue_over_sites(stream, slab, sides, DotAndNorm<Precision>{a, b}, room);
 }
 
 template <typename Precision>
-void queue_norm(cudaStream_t stream, const Slab& slab, const SpinorView<Precision>& a, const SumRoom& room) {
-  queue_over_sites(stream, slab, Norm<Precision>{a}, room);
+void queue_norm(cudaStream_t stream, const Slab& slab, const Selection& sides, const SpinorView<Precision>& a,
+                const SumRoom& room) {
+  queue_over_sites(stream, slab, sides, Norm<Precision>{a}, room);
 }
 
 template <typename Precision>
-void queue_add_scaled(cudaStream_t stream, const Slab& slab, std::complex<double> scale,
+void queue_add_scaled(cudaStream_t stream, const Slab& slab, const Selection& sides, const SideScalars& scale,
                       const SpinorView<Precision>& x, const SpinorView<Precision>& y) {
-  queue_over_sites(stream, slab, AddScaled<Precision>{as_complex<Precision>(scale), x, y}, SumRoom{});
+  queue_over_sites(stream, slab, sides, AddScaled<Precision>{rounded<Precision>(scale), x, y}, SumRoom{});
 }
 
 template <typename Precision>
-void queue_solution_step(cudaStream_t stream, const Slab& slab, const SolutionStep<Precision>& step,
-                         const SumRoom& room) {
-  queue_over_sites(
-      stream, slab,
-      SolutionUpdate<Precision>{as_complex<Precision>(step.alpha), as_complex<Precision>(step.omega),
-                                as_complex<Precision>(-step.omega), step},
-      room);
+void queue_solution_step(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                         const SideScalars& alpha, const SideScalars& omega,
+                         const SolutionStep<Precision>& step, const SumRoom& room) {
+  queue_over_sites(stream, slab, sides,
+                   SolutionUpdate<Precision>{rounded<Precision>(alpha), rounded<Precision>(omega),
+                                             rounded<Precision>(omega, -1), step},
+                   room);
 }
 
 template <typename Precision>
-void queue_direction_step(cudaStream_t stream, const Slab& slab, std::complex<double> beta,
-                          std::complex<double> omega, const SpinorView<Precision>& r,
+void queue_direction_step(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                          const SideScalars& beta, const SideScalars& omega, const SpinorView<Precision>& r,
                           const SpinorView<Precision>& v, const SpinorView<Precision>& p) {
   queue_over_sites(
-      stream, slab,
-      DirectionUpdate<Precision>{as_complex<Precision>(beta), as_complex<Precision>(-omega), r, v, p},
+      stream, slab, sides,
+      DirectionUpdate<Precision>{rounded<Precision>(beta), rounded<Precision>(omega, -1), r, v, p},
       SumRoom{});
+}
+
+template <typename Precision>
+void queue_gamma5(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                  const SpinorView<Precision>& in, const SpinorView<Precision>& out) {
+  queue_over_sites(stream, slab, sides, Gamma5<Precision>{in, out}, SumRoom{});
 }
 
 }  // namespace dslash
 
-#define DSLASH_KERNELS_OF(P)                                                                                \
-  namespace dslash {                                                                                        \
-  using View = SpinorView<P>;                                                                               \
-  template void queue_hop<P>(cudaStream_t, HopArguments<P>);                                                \
-  template void queue_pack<P>(cudaStream_t, PackArguments<P>);                                              \
-  template void queue_links<P>(cudaStream_t, const Slab&, const GaugeView<P>&, const Model&);               \
-  template void queue_source<P>(cudaStream_t, const Slab&, int, const View&, const Model&);                 \
-  template void queue_clover<P>(cudaStream_t, const Slab&, int, const Model&, double, bool,                 \
-                                const CloverView<P>&);                                                      \
-  template void queue_apply_clover<P>(cudaStream_t, const Slab&, const CloverView<P>&, const View&,         \
-                                      const View&);                                                         \
-  template void queue_import<P>(cudaStream_t, const Slab&, const double*, const View&);                     \
-  template void queue_export<P>(cudaStream_t, const Slab&, const View&, double*);                           \
-  template void queue_export_links<P>(cudaStream_t, const GaugeView<P>&, int, int, int, double*);           \
-  template void queue_dot<P>(cudaStream_t, const Slab&, const View&, const View&, const SumRoom&);          \
-  template void queue_dot_and_norm<P>(cudaStream_t, const Slab&, const View&, const View&, const SumRoom&); \
-  template void queue_norm<P>(cudaStream_t, const Slab&, const View&, const SumRoom&);                      \
-  template void queue_add_scaled<P>(cudaStream_t, const Slab&, std::complex<double>, const View&,           \
-                                    const View&);                                                           \
-  template void queue_solution_step<P>(cudaStream_t, const Slab&, const SolutionStep<P>&, const SumRoom&);  \
-  template void queue_direction_step<P>(cudaStream_t, const Slab&, std::complex<double>,                    \
-                                        std::complex<double>, const View&, const View&, const View&);       \
+#define DSLASH_KERNELS_OF(P)                                                                                 \
+  namespace dslash {                                                                                         \
+  using View = SpinorView<P>;                                                                                \
+  template void queue_hop<P>(cudaStream_t, HopArguments<P>);                                                 \
+  template void queue_pack<P>(cudaStream_t, PackArguments<P>);                                               \
+  template void queue_links<P>(cudaStream_t, const Slab&, const GaugeView<P>&, const Model&);                \
+  template void queue_source<P>(cudaStream_t, const Slab&, int, const View&, const Model&);                  \
+  template void queue_clover<P>(cudaStream_t, const Slab&, int, const Model&, double, bool,                  \
+                                const CloverView<P>&);                                                       \
+  template void queue_apply_clover<P>(cudaStream_t, const Slab&, const Selection&, const CloverView<P>&,     \
+                                      const View&, const View&);                                             \
+  template void queue_import<P>(cudaStream_t, const Slab&, const double*, const View&);                      \
+  template void queue_export<P>(cudaStream_t, const Slab&, const View&, double*);                            \
+  template void queue_export_links<P>(cudaStream_t, const GaugeView<P>&, int, int, int, double*);            \
+  template void queue_dot<P>(cudaStream_t, const Slab&, const Selection&, const View&, const View&,          \
+                             const SumRoom&);                                                                \
+  template void queue_dot_and_norm<P>(cudaStream_t, const Slab&, const Selection&, const View&, const View&, \
+                                      const SumRoom&);                                                       \
+  template void queue_norm<P>(cudaStream_t, const Slab&, const Selection&, const View&, const SumRoom&);     \
+  template void queue_add_scaled<P>(cudaStream_t, const Slab&, const Selection&, const SideScalars&,         \
+                                    const View&, const View&);                                               \
+  template void queue_solution_step<P>(cudaStream_t, const Slab&, const Selection&, const SideScalars&,      \
+                                       const SideScalars&, const SolutionStep<P>&, const SumRoom&);          \
+  template void queue_direction_step<P>(cudaStream_t, const Slab&, const Selection&, const SideScalars&,     \
+                                        const SideScalars&, const View&, const View&, const View&);          \
+  template void queue_gamma5<P>(cudaStream_t, const Slab&, const Selection&, const View&, const View&);      \
   }

@@ -43,22 +43,30 @@ std::size_t needed_bytes(const dslash::Options& options, Numbers numbers, const 
   return dslash::solution_bytes<Double, Half>(options, team);
 }
 
-/// What is wrong with memory, and which precision would fit, or nothing. Collective.
+/// What is wrong with memory, and how many right-hand sides or which precision would fit, or nothing.
+/// Collective.
 std::string memory_complaint(const dslash::Options& options, const dslash::Team& team) {
-  const auto complaint_of = [&](Numbers numbers) {
-    return example::memory_complaint(static_cast<std::int64_t>(needed_bytes(options, numbers, team)),
+  const auto complaint_of = [&](const dslash::Options& chosen, Numbers numbers) {
+    return example::memory_complaint(static_cast<std::int64_t>(needed_bytes(chosen, numbers, team)),
                                      team.communicator);
   };
-  const std::string complaint = complaint_of(options.numbers);
+  const std::string complaint = complaint_of(options, options.numbers);
   if (complaint.empty()) {
     return complaint;
+  }
+  for (const int fewer : {6, 4, 2, 1}) {
+    dslash::Options chosen = options;
+    chosen.sides = fewer;
+    if (fewer < options.sides && complaint_of(chosen, options.numbers).empty()) {
+      return complaint + "; --right-hand-sides " + std::to_string(fewer) + " would fit";
+    }
   }
   const std::vector<Numbers> others =
       options.solves ? std::vector{Numbers::in_double_half, Numbers::in_single_half, Numbers::in_single}
                      : std::vector{Numbers::in_single, Numbers::in_half};
   for (const Numbers other : others) {
     if (needed_bytes(options, other, team) < needed_bytes(options, options.numbers, team) &&
-        complaint_of(other).empty()) {
+        complaint_of(options, other).empty()) {
       return complaint + "; --precision " + name_of(other) + " would fit";
     }
   }
@@ -187,7 +195,7 @@ int run(const dslash::Options& options, int rank, int rank_count) {
     }
     dslash::print(options, result);
   }
-  if (result.solved && !result.solved->has_converged) {
+  if (result.solved && !result.solved->has_converged()) {
     return 3;
   }
   return options.verify && !result.verified() ? 1 : 0;

@@ -29,6 +29,7 @@ const std::map<std::string, Stage> stage_names{{"nothing", Stage::nothing},   {"
                                                {"copy", Stage::copy},         {"comms", Stage::comms}};
 const std::map<std::string, Reduction> reduction_names{{"allreduce", Reduction::allreduce},
                                                        {"by-slice", Reduction::by_slice}};
+const std::map<std::string, Method> method_names{{"bicgstab", Method::bicgstab}, {"cg", Method::gradients}};
 const std::map<std::string, Scaling> scaling_names{
     {"none", Scaling::none}, {"weak", Scaling::weak}, {"strong", Scaling::strong}};
 const std::map<std::string, Gauge> gauge_names{
@@ -130,9 +131,6 @@ std::string complaint(const Options& options, int rank_count) {
   if (!options.solves && is_mixed) {
     return "--precision: " + name_of(options.numbers) + " needs --solve";
   }
-  if (options.solves && options.sides > 1) {
-    return "--right-hand-sides: several are for the operator alone, not for --solve";
-  }
   if (options.solves && options.all_policies) {
     return "--policy: all is not for --solve";
   }
@@ -185,12 +183,19 @@ void add_options(CLI::App& app, Options& options, std::string& lattice, std::str
   app.add_option("--applications", options.applications, "of the operator, in a round")
       ->capture_default_str();
   app.add_option("--bench", options.rounds, "rounds, of which the median is printed")->capture_default_str();
-  app.add_flag("--solve", options.solves, "solve for a random source by BiCGstab, instead of applying only");
+  app.add_flag("--solve", options.solves, "solve for random sources, instead of applying only");
   app.add_option("--tolerance", options.tolerance,
                  "of the residual; else 1e-7 for single, 1e-14 for double precision");
   app.add_option("--delta", options.delta,
                  "fall of the residual before a reliable update; else as the paper");
   app.add_option("--iterations", options.iterations, "of the solver, at most")->capture_default_str();
+  example::add_choice(app, "--solver", options.method, method_names,
+                      "BiCGstab, or conjugate gradients on the normal equations, which are slower and safer");
+  app.add_flag("--one-by-one", options.one_by_one,
+               "solve for right-hand sides one after the other, not as a batch");
+  app.add_option("--break-down-at", options.failures,
+                 "iterations that count as broken down, to see what follows: one, or several with commas")
+      ->delimiter(',');
   example::add_choice(app, "--reduction", options.reduction, reduction_names,
                       "sums over ranks: of each rank's, or in order of slices, the same bits for any ranks");
   example::add_choice(app, "--scaling", options.scaling, scaling_names,
@@ -221,6 +226,9 @@ std::string name_of(Stage stage) {
 }
 std::string name_of(Reduction reduction) {
   return example::name_of_choice(reduction_names, reduction);
+}
+std::string name_of(Method method) {
+  return example::name_of_choice(method_names, method);
 }
 std::string name_of(Scaling scaling) {
   return example::name_of_choice(scaling_names, scaling);

@@ -33,6 +33,9 @@ struct Options {
   double tolerance = 0;  ///< 0: as the precision allows
   double delta = 0;      ///< 0: as the paper has it
   int iterations = 1000;
+  Method method = Method::bicgstab;
+  bool one_by_one = false;    ///< right-hand sides are solved for one after the other
+  std::vector<int> failures;  ///< iterations that count as broken down
   Reduction reduction = Reduction::allreduce;
   Scaling scaling = Scaling::none;
   bool verify = false;
@@ -49,6 +52,7 @@ struct Options {
 [[nodiscard]] std::string name_of(MpiRequests requests);
 [[nodiscard]] std::string name_of(Stage stage);
 [[nodiscard]] std::string name_of(Reduction reduction);
+[[nodiscard]] std::string name_of(Method method);
 [[nodiscard]] std::string name_of(Scaling scaling);
 [[nodiscard]] std::string name_of(Gauge gauge);
 

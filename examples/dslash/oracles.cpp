@@ -72,7 +72,7 @@ class Oracles {
     const BothParities<P> out(team_.slab);
     upload(streams.bulk, team_.slab, psi, in);
     for (int parity = 0; parity < 2; ++parity) {
-      hop.apply(parity, in.of[1 - parity], out.of[parity]);
+      hop.apply(parity, in.of[0].all_sides(), in.of[1 - parity], out.of[parity]);
     }
     return download(streams.bulk, team_.slab, out);
   }
@@ -97,8 +97,8 @@ class Oracles {
     const BothParities<Precision> out(team_.slab);
     upload(streams.bulk, team_.slab, source_, in);
     for (int parity = 0; parity < 2; ++parity) {
-      hop.apply(1 - parity, in.of[parity], between.of[1 - parity]);
-      hop.apply(parity, between.of[1 - parity], out.of[parity], in.of[parity], -square);
+      hop.apply(1 - parity, in.of[0].all_sides(), in.of[parity], between.of[1 - parity]);
+      hop.apply(parity, in.of[0].all_sides(), between.of[1 - parity], out.of[parity], in.of[parity], -square);
     }
     return download(streams.bulk, team_.slab, out);
   }
@@ -112,8 +112,8 @@ class Oracles {
     for (int parity = 0; parity < 2; ++parity) {
       queue_clover(streams.bulk.get(), team_.slab, parity, model,
                    options_.coefficients.kappa * options_.coefficients.clover, false, clover.view(parity));
-      queue_apply_clover(streams.bulk.get(), team_.slab, clover.view(parity), fields.of[parity].view(),
-                         fields.of[parity].view());
+      queue_apply_clover(streams.bulk.get(), team_.slab, Selection::one(0), clover.view(parity),
+                         fields.of[parity].view(), fields.of[parity].view());
     }
     return download(streams.bulk, team_.slab, fields);
   }
@@ -212,7 +212,7 @@ class Oracles {
       upload(streams.bulk, team_.slab, sources.back(), in, side);
     }
     for (int parity = 0; parity < 2; ++parity) {
-      hop.apply(parity, in.of[1 - parity], out.of[parity], in.of[parity], 0.5);
+      hop.apply(parity, in.of[0].all_sides(), in.of[1 - parity], out.of[parity], in.of[parity], 0.5);
     }
     double differing = 0;
     for (int side = 0; side < options_.sides; ++side) {
@@ -231,7 +231,7 @@ class Oracles {
     const BothParities<Precision> out(team_.slab);
     upload(streams.bulk, team_.slab, psi, in);
     for (int parity = 0; parity < 2; ++parity) {
-      hop.apply(parity, in.of[1 - parity], out.of[parity], in.of[parity], 0.5);
+      hop.apply(parity, in.of[0].all_sides(), in.of[1 - parity], out.of[parity], in.of[parity], 0.5);
     }
     return download(streams.bulk, team_.slab, out);
   }

@@ -4,6 +4,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "examples/dslash/counts.hpp"
 
@@ -12,6 +13,8 @@ namespace {
 
 /// Operations a site of BiCGstab's linear algebra: dot products, sums of three vectors.
 constexpr std::int64_t iteration_flops = 96 + 96 + 144 + 432 + 192;
+/// And of conjugate gradients': three norms, three sums of two vectors.
+constexpr std::int64_t gradients_flops = 3 * 48 + 3 * 96;
 
 std::int64_t real_bytes(Numbers numbers) {
   switch (numbers) {
@@ -78,19 +81,32 @@ nlohmann::ordered_json json_of(const Options& options, const Case& of) {
   return json;
 }
 
+nlohmann::ordered_json json_of(const SolvedSide& side) {
+  return {{"has_converged", side.has_converged},       {"iterations", side.residuals.size()},
+          {"reliable_updates", side.reliable_updates}, {"restarts", side.restarts},
+          {"went_on_by_cg", side.has_given_up},        {"true_residual", side.true_residual},
+          {"hash", text_of_hash(side.hash)},           {"residuals", side.residuals}};
+}
+
 nlohmann::ordered_json json_of(const Options& options, const Solved& solved) {
-  return {{"has_converged", solved.has_converged},
-          {"iterations", solved.residuals.size()},
-          {"reliable_updates", solved.reliable_updates},
-          {"restarts", solved.restarts},
-          {"tolerance", solved.tolerance},
-          {"delta", solved.delta},
-          {"true_residual", solved.true_residual},
-          {"time_s", solved.seconds},
-          {"tflops", tflops(options, solved)},
-          {"matrix_alone_s", solved.matrix_s},
-          {"hash", text_of_hash(solved.hash)},
-          {"residuals", solved.residuals}};
+  nlohmann::ordered_json json{{"method", name_of(options.method)},
+                              {"one_by_one", options.one_by_one},
+                              {"has_converged", solved.has_converged()},
+                              {"iterations", solved.iterations()},
+                              {"reliable_updates", solved.reliable_updates()},
+                              {"restarts", solved.restarts()},
+                              {"tolerance", solved.tolerance},
+                              {"delta", solved.delta},
+                              {"true_residual", solved.true_residual()},
+                              {"time_s", solved.seconds},
+                              {"tflops", tflops(options, solved)},
+                              {"matrix_alone_s", solved.matrix_s},
+                              {"hash", text_of_hash(solved.hash())}};
+  json["right_hand_sides"] = nlohmann::ordered_json::array();
+  for (const SolvedSide& side : solved.sides) {
+    json["right_hand_sides"].push_back(json_of(side));
+  }
+  return json;
 }
 
 void print_json(const Options& options, const Result& result) {
@@ -151,18 +167,33 @@ void print_case(const Options& options, const Case& of) {
   std::puts("");
 }
 
-void print_solved(const Options& options, const Solved& solved) {
-  if (!solved.has_converged) {
-    for (std::size_t i = 0; i < solved.residuals.size(); ++i) {
-      std::printf("iteration %zu: residual %.3e\n", i + 1, solved.residuals[i]);
+void print_side(const Solved& solved, std::size_t index) {
+  const SolvedSide& side = solved.sides[index];
+  if (!side.has_converged) {
+    for (std::size_t i = 0; i < side.residuals.size(); ++i) {
+      std::printf("iteration %zu: residual %.3e\n", i + 1, side.residuals[i]);
     }
   }
+  if (solved.sides.size() > 1) {
+    std::printf("right-hand side %zu: %zu iterations, true residual %.3e\n", index, side.residuals.size(),
+                side.true_residual);
+  }
+  if (side.restarts > 0) {
+    std::printf("right-hand side %zu: BiCGstab broke down and started anew%s\n", index,
+                side.has_given_up ? "; it broke down again, and conjugate gradients went on" : "");
+  }
+}
+
+void print_solved(const Options& options, const Solved& solved) {
+  for (std::size_t side = 0; side < solved.sides.size(); ++side) {
+    print_side(solved, side);
+  }
   std::printf("%s: %zu iterations, %d reliable updates, %d restarts, %.4f s, %.3g TF\n",
-              solved.has_converged ? "converged" : "NOT converged", solved.residuals.size(),
-              solved.reliable_updates, solved.restarts, solved.seconds, tflops(options, solved));
+              solved.has_converged() ? "converged" : "NOT converged", solved.iterations(),
+              solved.reliable_updates(), solved.restarts(), solved.seconds, tflops(options, solved));
   std::printf("true residual %.3e (tolerance %.1e); as many matrices alone take %.4f s\n",
-              solved.true_residual, solved.tolerance, solved.matrix_s);
-  std::printf("hash of the history %s\n", text_of_hash(solved.hash).c_str());
+              solved.true_residual(), solved.tolerance, solved.matrix_s);
+  std::printf("hash of the history %s\n", text_of_hash(solved.hash()).c_str());
 }
 
 void print_text(const Options& options, const Result& result) {
@@ -198,16 +229,49 @@ bool Result::verified() const {
   return std::all_of(checks.begin(), checks.end(), [](const Check& check) { return check.passes(); });
 }
 
+bool Solved::has_converged() const {
+  return std::ranges::all_of(sides, &SolvedSide::has_converged);
+}
+
+std::size_t Solved::iterations() const {
+  return std::accumulate(sides.begin(), sides.end(), std::size_t{0},
+                         [](std::size_t sum, const SolvedSide& side) { return sum + side.residuals.size(); });
+}
+
+int Solved::reliable_updates() const {
+  return std::accumulate(sides.begin(), sides.end(), 0,
+                         [](int sum, const SolvedSide& side) { return sum + side.reliable_updates; });
+}
+
+int Solved::restarts() const {
+  return std::accumulate(sides.begin(), sides.end(), 0,
+                         [](int sum, const SolvedSide& side) { return sum + side.restarts; });
+}
+
+double Solved::true_residual() const {
+  double largest = 0;
+  for (const SolvedSide& side : sides) {
+    largest = side.true_residual <= largest ? largest : side.true_residual;  // one that is no number, too
+  }
+  return largest;
+}
+
+std::uint64_t Solved::hash() const {
+  return std::accumulate(
+      sides.begin(), sides.end(), std::uint64_t{0},
+      [](std::uint64_t hash, const SolvedSide& side) { return 0x9E3779B97F4A7C15 * hash + side.hash; });
+}
+
 double tflops(const Options& options, const Case& of) {
   const std::int64_t flops = options.times_matrix() ? matrix_flops(options) : hop_flops;
   return static_cast<double>(flops) * sites_done(options, of) / of.application_s * 1e-12;
 }
 
 double tflops(const Options& options, const Solved& solved) {
-  const std::int64_t matrices =
-      2 * static_cast<std::int64_t>(solved.residuals.size()) + solved.reliable_updates;
-  const std::int64_t flops_of_site =
-      matrices * matrix_flops(options) + static_cast<std::int64_t>(solved.residuals.size()) * iteration_flops;
+  const auto iterations = static_cast<std::int64_t>(solved.iterations());
+  const std::int64_t matrices = 2 * iterations + solved.reliable_updates();
+  const std::int64_t algebra_flops = options.method == Method::gradients ? gradients_flops : iteration_flops;
+  const std::int64_t flops_of_site = matrices * matrix_flops(options) + iterations * algebra_flops;
   return static_cast<double>(flops_of_site) * static_cast<double>(options.model.lattice.sites() / 2) /
          solved.seconds * 1e-12;
 }

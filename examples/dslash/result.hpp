@@ -19,17 +19,33 @@ struct Case {
   std::optional<double> efficiency;  ///< with --scaling: against one rank
 };
 
-struct Solved {
-  double seconds = 0;
-  double matrix_s = 0;  ///< as many applications of the inner matrix alone
+/// What became of one right-hand side.
+struct SolvedSide {
   double true_residual = 0;
-  double tolerance = 0;
-  double delta = 0;
   std::vector<double> residuals;
   std::uint64_t hash = 0;
   int reliable_updates = 0;
   int restarts = 0;
+  bool has_given_up = false;  ///< BiCGstab has, so that conjugate gradients went on
   bool has_converged = false;
+};
+
+struct Solved {
+  double seconds = 0;
+  double matrix_s = 0;  ///< as many applications of the inner matrix alone
+  double tolerance = 0;
+  double delta = 0;
+  std::vector<SolvedSide> sides;
+
+  [[nodiscard]] bool has_converged() const;
+  /// Sums over right-hand sides.
+  [[nodiscard]] std::size_t iterations() const;
+  [[nodiscard]] int reliable_updates() const;
+  [[nodiscard]] int restarts() const;
+  /// The largest.
+  [[nodiscard]] double true_residual() const;
+  /// Of all histories.
+  [[nodiscard]] std::uint64_t hash() const;
 };
 
 /// Something that was compared.

@@ -30,6 +30,11 @@ enum class Reduction {
   by_slice    ///< each slice's sum goes to all ranks, which add them in order: the same bits for any ranks
 };
 
+enum class Method {
+  bicgstab,  ///< goes on by conjugate gradients where it has broken down twice
+  gradients  ///< conjugate gradients on the normal equations
+};
+
 struct Coefficients {
   double anisotropy = 1;
   bool is_antiperiodic = true;

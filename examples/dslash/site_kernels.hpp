@@ -1,5 +1,5 @@
-// Kernels over the sites of a slab, with sums that have the same bits for any number of ranks: of a slice
-// first, then of all slices in order. For .cu files only.
+// Kernels over the sites of a slab and right-hand sides, with sums that have the same bits for any number of
+// ranks: of a slice first, then of all slices in order. For .cu files only.
 #pragma once
 
 #include "examples/dslash/access.hpp"
@@ -65,16 +65,19 @@ __device__ inline double read_fresh(const double* number) {
 template <int count>
 __device__ void finish_sums(double (&sums)[count], const SumRoom& room) {
   const unsigned slice = blockIdx.y;
+  const unsigned side = blockIdx.z;
   const unsigned blocks = gridDim.x;
   const unsigned slices = gridDim.y;
-  double* const partials = room.partials + std::size_t{slice} * blocks * most_sums;
+  double* const partials = room.partials + (std::size_t{side} * slices + slice) * blocks * most_sums;
+  unsigned* const arrived = room.arrived + side * (slices + 1);
+  double* const slice_sums = room.slice_sums + side * slices * most_sums;
   add_of_block(sums);
   if (threadIdx.x == 0) {
     for (int i = 0; i < count; ++i) {
       partials[blockIdx.x * most_sums + i] = sums[i];
     }
   }
-  if (!is_last(room.arrived + slice, blocks)) {
+  if (!is_last(arrived + slice, blocks)) {
     return;
   }
   for (int i = 0; i < count; ++i) {
@@ -86,30 +89,32 @@ __device__ void finish_sums(double (&sums)[count], const SumRoom& room) {
   add_of_block(sums);
   if (threadIdx.x == 0) {
     for (int i = 0; i < count; ++i) {
-      room.slice_sums[slice * most_sums + i] = sums[i];
+      slice_sums[slice * most_sums + i] = sums[i];
     }
   }
-  if (!is_last(room.arrived + slices, slices) || threadIdx.x >= count) {
+  if (!is_last(arrived + slices, slices) || threadIdx.x >= count) {
     return;
   }
   double total = 0;
   for (unsigned each = 0; each < slices; ++each) {
-    total += read_fresh(room.slice_sums + each * most_sums + threadIdx.x);
+    total += read_fresh(slice_sums + each * most_sums + threadIdx.x);
   }
-  room.totals[threadIdx.x] = total;
+  room.totals[side * most_sums + threadIdx.x] = total;
 }
 
 namespace kernels {
 
-/// Calls `body(site, sums)` for each site. Grid: blocks of a slice, slices.
+/// Calls `body(site, field, sums)` for each site. Grid: blocks of a slice, slices, right-hand sides.
 template <typename Body>
-__global__ void __launch_bounds__(block_threads) over_sites(Body body, int face_sites, SumRoom room) {
+__global__ void __launch_bounds__(block_threads)
+    over_sites(const __grid_constant__ Body body, int face_sites, Selection sides, SumRoom room) {
+  const int field = sides.field_of(static_cast<int>(blockIdx.z));
   double sums[Body::sums > 0 ? Body::sums : 1] = {};
   for (int k = 0; k < sites_of_thread; ++k) {
     const int in_face =
         (static_cast<int>(blockIdx.x) * sites_of_thread + k) * block_threads + static_cast<int>(threadIdx.x);
     if (in_face < face_sites) {
-      body(static_cast<int>(blockIdx.y) * face_sites + in_face, sums);
+      body(static_cast<int>(blockIdx.y) * face_sites + in_face, field, sums);
     }
   }
   if constexpr (Body::sums > 0) {
@@ -120,13 +125,17 @@ __global__ void __launch_bounds__(block_threads) over_sites(Body body, int face_
 }  // namespace kernels
 
 template <typename Body>
-void queue_over_sites(cudaStream_t stream, const Slab& slab, const Body& body, const SumRoom& room) {
+void queue_over_sites(cudaStream_t stream, const Slab& slab, const Selection& sides, const Body& body,
+                      const SumRoom& room) {
+  if (sides.count == 0) {
+    return;
+  }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>((slab.face_sites() + sites_of_block - 1) / sites_of_block),
-                        static_cast<unsigned>(slab.slices));
+                        static_cast<unsigned>(slab.slices), static_cast<unsigned>(sides.count));
   config.blockDim = dim3(block_threads);
   config.stream = stream;
-  check_launch(cudaLaunchKernelEx(&config, kernels::over_sites<Body>, body, slab.face_sites(), room));
+  check_launch(cudaLaunchKernelEx(&config, kernels::over_sites<Body>, body, slab.face_sites(), sides, room));
 }
 
 }  // namespace dslash

@@ -7,7 +7,8 @@
 
 #include "examples/dslash/host_fields.hpp"
 #include "examples/dslash/median.hpp"
-#include "examples/dslash/solver.hpp"
+#include "examples/dslash/sides_solver.hpp"
+#include "examples/dslash/true_residual.hpp"
 
 namespace dslash {
 namespace {
@@ -20,120 +21,136 @@ class Solution {
       : options_(options),
         team_(team),
         transfer_(options.transfer.by(policy)),
-        precise_(team, streams_, options.model, options.rows, options.coefficients, transfer_),
-        source_(team.slab),
-        solution_(team.slab),
-        sums_(team, options.reduction, options.transfer.exchange) {
+        at_once_(sides_at_once(options)),
+        precise_(team, streams_, options.model, options.rows, options.coefficients, transfer_, at_once_),
+        source_(team.slab, options.sides),
+        even_source_(team.slab, options.sides),
+        solution_(team.slab, options.sides),
+        sums_(team, options.reduction, options.transfer.exchange, at_once_) {
     if constexpr (!is_uniform) {
-      sloppy_.emplace(team, streams_, options.model, options.rows, options.coefficients, transfer_);
+      sloppy_.emplace(team, streams_, options.model, options.rows, options.coefficients, transfer_, at_once_);
     }
-    for (int parity = 0; parity < 2; ++parity) {
-      queue_source<Precise>(streams_.bulk.get(), team.slab, parity, source_.of[parity].view(), options.model);
+    for (int side = 0; side < options.sides; ++side) {
+      Model model = options.model;
+      model.seed += static_cast<std::uint64_t>(side);
+      for (int parity = 0; parity < 2; ++parity) {
+        queue_source<Precise>(bulk(), team.slab, parity, source_.of[parity].view(side), model);
+      }
     }
     if (precise_.clover()) {
-      divided_source_.emplace(team.slab);
+      divided_source_.emplace(team.slab, options.sides);
       for (int parity = 0; parity < 2; ++parity) {
-        queue_apply_clover(streams_.bulk.get(), team.slab, precise_.clover()->view(parity),
+        queue_apply_clover(bulk(), team.slab, Selection::all(options.sides), precise_.clover()->view(parity),
                            source_.of[parity].view(), divided_source_->of[parity].view());
       }
     }
+    for_each_batch([&](const Selection& sides) {
+      precise_.apply(even, sides, source().of[odd], even_source_, source().of[even], kappa());
+    });
   }
 
   Solved solve() {
-    const Slab& slab = team_.slab;
-    EvenOddMatrix<Precise> precise(precise_, options_.coefficients.kappa);
-    EvenOddMatrix<Sloppy> sloppy(sloppy_hop(), options_.coefficients.kappa);
-    const SpinorField<Precise> even_source(slab);
-    const BothParities<Precise>& source = divided_source_ ? *divided_source_ : source_;
-    precise_.apply(even, source.of[odd], even_source, source.of[even], options_.coefficients.kappa);
-    SolverOptions choices{tolerance_of(options_), delta_of(options_), 2};
+    SidesSolver<Precise, Sloppy> solver(options_, precise_, sloppy_hop(), sums_);
+    SolverOptions choices{tolerance_of(options_), delta_of(options_), 2, {}};
     // Not measured: kernels are loaded, and buffers are seen by MPI and CUDA, for the first time.
-    SolverHistory history = dslash::solve(precise, sloppy, sums_, choices, even_source, solution_.of[even]);
+    SolverHistories found = solver.solve(choices, even_source_, solution_.of[even]);
     choices.iterations = options_.iterations;
+    choices.failures = options_.failures;
     std::vector<double> seconds;
     for (int round = 0; round < options_.rounds; ++round) {
-      history = dslash::solve(precise, sloppy, sums_, choices, even_source, solution_.of[even]);
-      seconds.push_back(history.seconds);
+      found = solver.solve(choices, even_source_, solution_.of[even]);
+      seconds.push_back(found.seconds);
     }
-    precise_.apply(odd, solution_.of[even], solution_.of[odd], source.of[odd], options_.coefficients.kappa);
+    for_each_batch([&](const Selection& sides) {
+      precise_.apply(odd, sides, solution_.of[even], solution_.of[odd], source().of[odd], kappa());
+    });
     streams_.bulk.synchronize();
     Solved solved;
     solved.seconds = median_of(seconds);
     solved.tolerance = tolerance_of(options_);
     solved.delta = delta_of(options_);
-    solved.hash = history.hash;
-    solved.reliable_updates = history.reliable_updates;
-    solved.restarts = history.restarts;
-    solved.has_converged = history.has_converged;
-    solved.residuals = std::move(history.residuals);
+    for (SolverHistory& side : found.sides) {
+      solved.sides.push_back({0, std::move(side.residuals), side.hash, side.reliable_updates, side.restarts,
+                              side.has_given_up, side.has_converged});
+    }
     return solved;
   }
 
   /// As many applications of the inner matrix as the solver made.
-  double matrices_s(std::size_t iterations) {
-    EvenOddMatrix<Sloppy> matrix(sloppy_hop(), options_.coefficients.kappa);
-    const SpinorField<Sloppy> in(team_.slab);
-    const SpinorField<Sloppy> out(team_.slab);
-    queue_convert<Sloppy, Precise>(streams_.bulk.get(), team_.slab, source_.of[even].view(), in.view());
+  double matrices_s(const Solved& solved) {
+    EvenOddMatrix<Sloppy> matrix(sloppy_hop(), kappa());
+    const SpinorField<Sloppy> in(team_.slab, at_once_);
+    const SpinorField<Sloppy> out(team_.slab, at_once_);
+    queue_convert<Sloppy, Precise>(bulk(), team_.slab, in.all_sides(), source_.of[even].view(), in.view());
     const auto apply = [&] {
-      for (std::size_t i = 0; i < 2 * iterations; ++i) {
-        matrix.apply(in, out);
+      for (int first = 0; first < options_.sides; first += at_once_) {
+        for (std::size_t iteration = 0;; ++iteration) {
+          Selection active = Selection::none();
+          for (int side = 0; side < at_once_; ++side) {
+            if (solved.sides[static_cast<std::size_t>(first + side)].residuals.size() > iteration) {
+              active.add(side);
+            }
+          }
+          if (active.count == 0) {
+            break;
+          }
+          matrix.apply(active, in, out);
+          matrix.apply(active, in, out);
+        }
       }
       streams_.bulk.synchronize();
     };
     return median_s(team_, options_.rounds, apply);
   }
 
-  /// |eta − M psi| / |eta| by the operator in double precision.
-  double true_residual() {
-    const Slab& slab = team_.slab;
+  /// |eta − M psi| / |eta| of each right-hand side by the operator in double precision.
+  void find_true_residuals(Solved& solved) {
     std::optional<Hop<Double>> made;
     if constexpr (!std::is_same_v<Precise, Double>) {
       made.emplace(team_, streams_, options_.model, options_.rows, options_.coefficients, transfer_);
     }
-    Hop<Double>& hop = double_hop(made);
-    hop.fuse_clover(false);
-    double squares[2] = {0, 0};
-    const BothParities<Double> psi(slab);
-    const SpinorField<Double> eta(slab);
-    const SpinorField<Double> residual(slab);
-    for (int parity = 0; parity < 2; ++parity) {
-      queue_convert<Double, Precise>(streams_.bulk.get(), slab, solution_.of[parity].view(),
-                                     psi.of[parity].view());
+    TrueResidual<Precise> residual(options_, double_hop(made), sums_);
+    for (int side = 0; side < options_.sides; ++side) {
+      solved.sides[static_cast<std::size_t>(side)].true_residual = residual.of(source_, solution_, side);
     }
-    for (int parity = 0; parity < 2; ++parity) {
-      queue_convert<Double, Precise>(streams_.bulk.get(), slab, source_.of[parity].view(), eta.view());
-      queue_norm(streams_.bulk.get(), slab, eta.view(), sums_.room());
-      squares[1] += sums_.finish(streams_.bulk)[0];
-      subtract_diagonal(parity, psi.of[parity], residual, eta);
-      hop.apply(parity, psi.of[1 - parity], residual, eta, options_.coefficients.kappa);
-      queue_norm(streams_.bulk.get(), slab, residual.view(), sums_.room());
-      squares[0] += sums_.finish(streams_.bulk)[0];
-    }
-    hop.fuse_clover(true);
-    return std::sqrt(squares[0] / squares[1]);
   }
 
-  [[nodiscard]] HostField source() { return download(streams_.bulk, team_.slab, source_); }
-  [[nodiscard]] HostField solution() { return download(streams_.bulk, team_.slab, solution_); }
+  /// |x' − x| / |x| on even sites, where conjugate gradients have found x', for the first right-hand side.
+  double difference_from_gradients() {
+    SidesSolver<Precise, Sloppy> solver(options_, precise_, sloppy_hop(), sums_);
+    const SpinorField<Precise> other(team_.slab);
+    other.clear(streams_.bulk, one_);
+    const SolverOptions choices{tolerance_of(options_), delta_of(options_), options_.iterations, {}};
+    static_cast<void>(solver.solve_one(Method::gradients, choices, 0, even_source_, other));
+    const SpinorField<Precise>& found = solution_.of[even];
+    queue_add_scaled(bulk(), team_.slab, one_, for_all_sides(-1), found.view(), other.view());
+    return std::sqrt(square_of(other) / square_of(found));
+  }
+
+  [[nodiscard]] HostField source(int side) { return download(streams_.bulk, team_.slab, source_, side); }
+  [[nodiscard]] HostField solution(int side) { return download(streams_.bulk, team_.slab, solution_, side); }
 
  private:
   static constexpr bool is_uniform = std::is_same_v<Precise, Sloppy>;
 
-  /// eta −= psi, or A psi with a clover term A. `room` is for it.
-  void subtract_diagonal(int parity, const SpinorField<Double>& psi, const SpinorField<Double>& room,
-                         const SpinorField<Double>& eta) {
-    const Slab& slab = team_.slab;
-    if (!options_.coefficients.has_clover()) {
-      queue_add_scaled(streams_.bulk.get(), slab, -1, psi.view(), eta.view());
-      return;
+  [[nodiscard]] cudaStream_t bulk() const { return streams_.bulk.get(); }
+  [[nodiscard]] double kappa() const { return options_.coefficients.kappa; }
+  [[nodiscard]] const BothParities<Precise>& source() const {
+    return divided_source_ ? *divided_source_ : source_;
+  }
+
+  template <typename Call>
+  void for_each_batch(Call&& call) const {
+    for (int first = 0; first < options_.sides; first += at_once_) {
+      call(at_once_ == 1 ? Selection::one(first) : Selection::all(at_once_));
     }
-    const CloverField<Double> clover(slab);
-    queue_clover(streams_.bulk.get(), slab, parity, options_.model,
-                 options_.coefficients.kappa * options_.coefficients.clover, false, clover.view(parity));
-    queue_apply_clover(streams_.bulk.get(), slab, clover.view(parity), psi.view(), room.view());
-    queue_add_scaled(streams_.bulk.get(), slab, -1, room.view(), eta.view());
-    streams_.bulk.synchronize();  // the term is freed
+  }
+
+  /// Of the first right-hand side.
+  template <typename Precision>
+  [[nodiscard]] double square_of(const SpinorField<Precision>& field) {
+    queue_norm(bulk(), team_.slab, one_, field.view(), sums_.room());
+    return sums_.finish(streams_.bulk, one_)[0][0];
   }
 
   [[nodiscard]] Hop<Sloppy>& sloppy_hop() {
@@ -155,11 +172,14 @@ class Solution {
   Options options_;
   Team team_;
   Transfer transfer_;
+  int at_once_;
+  Selection one_ = Selection::one(0);
   Streams streams_;
   Hop<Precise> precise_;
   std::optional<Hop<Sloppy>> sloppy_;
   BothParities<Precise> source_;
   std::optional<BothParities<Precise>> divided_source_;  ///< by the clover term
+  SpinorField<Precise> even_source_;
   BothParities<Precise> solution_;
   Sums sums_;
 };
@@ -184,14 +204,21 @@ void check_bits(const Options& options, const Team& team, const std::vector<Poli
     if (policy != policies.front()) {
       Solution<Precise, Sloppy> other(options, team, policy);
       checks.push_back({"history of policy " + name_of(policy) + " differs",
-                        other.solve().hash == solved.hash ? 0.0 : 1.0, 0});
+                        other.solve().hash() == solved.hash() ? 0.0 : 1.0, 0});
     }
+  }
+  if (options.sides > 1 && options.method == Method::bicgstab) {
+    Options other_way = options;
+    other_way.one_by_one = !options.one_by_one;
+    Solution<Precise, Sloppy> other(other_way, team, policies.front());
+    checks.push_back({"history of right-hand sides as a batch differs from one by one",
+                      other.solve().hash() == solved.hash() ? 0.0 : 1.0, 0});
   }
   double differs = 0;
   if (team.rank == 0) {
     const Team alone(options.model.lattice, MPI_COMM_SELF);
     Solution<Precise, Sloppy> other(options, alone, Policy::none);
-    differs = other.solve().hash == solved.hash ? 0 : 1;
+    differs = other.solve().hash() == solved.hash() ? 0 : 1;
   }
   MPI_Bcast(&differs, 1, MPI_DOUBLE, 0, team.communicator);
   checks.push_back({"history of one rank differs", differs, 0});
@@ -230,13 +257,21 @@ Solved solve_for_random_source(const Options& options, const Team& team, const s
                                std::vector<Check>& checks) {
   std::optional<Solution<Precise, Sloppy>> solution(std::in_place, options, team, policies.front());
   Solved solved = solution->solve();
-  solved.matrix_s = solution->matrices_s(solved.residuals.size());
-  solved.true_residual = solution->true_residual();
+  solved.matrix_s = solution->matrices_s(solved);
+  solution->find_true_residuals(solved);
   if (options.verify) {
     // The tolerance is of the even sites' system, which differs by a little.
-    checks.push_back({"true residual", solved.true_residual, 4 * solved.tolerance});
-    const double by_host = host_residual(options, team, solution->source(), solution->solution());
-    checks.push_back({"true residual, less the host's", std::abs(solved.true_residual - by_host), 1e-14});
+    checks.push_back({"true residual", solved.true_residual(), 4 * solved.tolerance});
+    for (int side = 0; side < options.sides; ++side) {
+      const double by_host = host_residual(options, team, solution->source(side), solution->solution(side));
+      checks.push_back({"true residual, less the host's",
+                        std::abs(solved.sides[static_cast<std::size_t>(side)].true_residual - by_host),
+                        1e-14});
+    }
+    if (options.method == Method::bicgstab) {
+      checks.push_back({"solution against conjugate gradients'", solution->difference_from_gradients(),
+                        100 * solved.tolerance});
+    }
     solution.reset();
     if (options.reduction == Reduction::by_slice) {
       check_bits<Precise, Sloppy>(options, team, policies, solved, checks);
@@ -249,17 +284,17 @@ template <typename Precise, typename Sloppy>
 std::size_t solution_bytes(const Options& options, const Team& team) {
   const Slab& slab = team.slab;
   const bool has_clover = options.coefficients.has_clover();
-  const std::size_t precise_fields = has_clover ? 7 : 5;
-  const std::size_t precise = Hop<Precise>::device_bytes(team, options.rows, has_clover) +
-                              precise_fields * SpinorField<Precise>::device_bytes(slab) +
-                              Sums::device_bytes(slab);
-  const std::size_t sloppy =
-      std::is_same_v<Precise, Sloppy> ? 0 : Hop<Sloppy>::device_bytes(team, options.rows, has_clover);
+  const int at_once = sides_at_once(options);
+  const std::size_t fields_of_side = has_clover ? 7 : 5;
+  const std::size_t precise = Hop<Precise>::device_bytes(team, options.rows, has_clover, at_once) +
+                              fields_of_side * SpinorField<Precise>::device_bytes(slab, options.sides);
+  const std::size_t sloppy = std::is_same_v<Precise, Sloppy>
+                                 ? 0
+                                 : Hop<Sloppy>::device_bytes(team, options.rows, has_clover, at_once);
   const std::size_t residual =
-      4 * SpinorField<Double>::device_bytes(slab) +
-      (has_clover ? CloverField<Double>::device_bytes(slab) : 0) +
+      TrueResidual<Precise>::device_bytes(options, slab) +
       (std::is_same_v<Precise, Double> ? 0 : Hop<Double>::device_bytes(team, options.rows, has_clover));
-  return precise + sloppy + std::max(solver_bytes<Precise, Sloppy>(slab), residual);
+  return precise + sloppy + std::max(SidesSolver<Precise, Sloppy>::device_bytes(options, slab), residual);
 }
 
 #define DSLASH_SOLUTION(PRECISE, SLOPPY)                                                                     \

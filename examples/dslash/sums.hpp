@@ -17,16 +17,17 @@ namespace dslash {
 class Sums {
  public:
   using Four = std::array<double, most_sums>;
+  using OfSides = std::array<Four, most_sides>;  ///< found by the field
 
-  Sums(const Team& team, Reduction reduction, example::Exchange exchange);
+  Sums(const Team& team, Reduction reduction, example::Exchange exchange, int sides);
 
-  [[nodiscard]] static std::size_t device_bytes(const Slab& slab);
+  [[nodiscard]] static std::size_t device_bytes(const Slab& slab, int sides);
 
   /// For one kernel at a time.
   [[nodiscard]] const SumRoom& room() const { return room_; }
 
-  /// Over all ranks, once the kernel that was queued on `stream` is done. Collective.
-  [[nodiscard]] Four finish(const example::Stream& stream);
+  /// Over all ranks, once the kernel that was queued on `stream` for those sides is done. Collective.
+  [[nodiscard]] OfSides finish(const example::Stream& stream, const Selection& sides);
 
  private:
   [[nodiscard]] static std::size_t most_blocks(const Slab& slab);
@@ -38,7 +39,8 @@ class Sums {
   example::DeviceArray<unsigned> arrived_;
   example::DeviceArray<double> on_device_;
   example::PinnedArray<double> on_host_;
-  std::vector<double> of_all_slices_;
+  std::vector<double> of_all_slices_;  ///< rank by rank
+  std::ptrdiff_t first_total_;         ///< in kernels' sums; those of slices come first
   SumRoom room_{};
 };
 

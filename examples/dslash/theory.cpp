@@ -6,7 +6,7 @@
 namespace dslash {
 namespace {
 
-constexpr std::complex<double> i_unit{0, 1};
+constexpr std::complex<double> imaginary_unit{0, 1};
 
 /// sigma = i/2 [gamma, gamma'] = i gamma gamma' of two that differ.
 Matrix4 sigma_of(const Matrix4& first, const Matrix4& second) {
@@ -14,7 +14,7 @@ Matrix4 sigma_of(const Matrix4& first, const Matrix4& second) {
   for (std::size_t row = 0; row < 4; ++row) {
     for (std::size_t column = 0; column < 4; ++column) {
       for (std::size_t k = 0; k < 4; ++k) {
-        sigma[row][column] += i_unit * first[row][k] * second[k][column];
+        sigma[row][column] += imaginary_unit * first[row][k] * second[k][column];
       }
     }
   }
@@ -56,7 +56,7 @@ HostSpinor PlaneWave::hop(const HostSpinor& amplitude) const {
       for (std::size_t column = 0; column < 4; ++column) {
         const std::complex<double> element =
             (row == column ? 2 * std::cos(momentum_[mu]) : 0.0) -
-            2.0 * i_unit * gammas()[mu][row][column] * std::sin(momentum_[mu]);
+            2.0 * imaginary_unit * gammas()[mu][row][column] * std::sin(momentum_[mu]);
         for (std::size_t colour = 0; colour < 3; ++colour) {
           result[row][colour] += weight * element * amplitude[column][colour];
         }

@@ -20,14 +20,15 @@ Case time_operator(const Options& options, const Team& team, Policy policy) {
     queue_source<Precision>(streams.bulk.get(), team.slab, 0, fields.of[0].view(side), model);
     ++model.seed;
   }
+  const Selection all = last.all_sides();
   const auto apply = [&](int applications) {
     for (int i = 0; i < applications; ++i) {
-      hop.apply(1, fields.of[0], fields.of[1]);
+      hop.apply(1, all, fields.of[0], fields.of[1]);
       if (options.times_matrix()) {
-        hop.apply(0, fields.of[1], last, fields.of[0],
+        hop.apply(0, all, fields.of[1], last, fields.of[0],
                   -options.coefficients.kappa * options.coefficients.kappa);
       } else {
-        hop.apply(0, fields.of[1], last);  // not back to the first: numbers would grow without end
+        hop.apply(0, all, fields.of[1], last);  // not back to the first: numbers would grow without end
       }
     }
     streams.bulk.synchronize();

@@ -9,12 +9,30 @@
 
 namespace dslash {
 
-/// Spinors of one parity.
+constexpr int most_sides = 12;
+
+/// Some of a field's right-hand sides, in their order.
+struct Selection {
+  int count = 1;
+  std::uint64_t fields = 0;  ///< the field of each, four bits each: kernels index no array
+
+  [[nodiscard]] static Selection none() { return {0, 0}; }
+  [[nodiscard]] static Selection all(int sides) { return {sides, 0xBA9876543210}; }
+  [[nodiscard]] static Selection one(int field) { return {1, static_cast<std::uint64_t>(field)}; }
+  void add(int field) { fields |= static_cast<std::uint64_t>(field) << 4 * count++; }
+
+  [[nodiscard]] DSLASH_INLINE int field_of(int side) const {
+    return static_cast<int>(fields >> 4 * side & 0xF);
+  }
+};
+
+/// Spinors of one parity, of the first right-hand side.
 template <typename Precision>
 struct SpinorView {
   std::byte* data;
   float* norms;  ///< of fixed point numbers: the largest of a spinor's 24
   int sites;
+  std::size_t side_bytes;  ///< from a right-hand side to the next one
 };
 
 /// Half spinors of one face: what is sent and received.
@@ -72,17 +90,21 @@ struct Tile {
   [[nodiscard]] DSLASH_INLINE int threads() const { return 1 << (log_xy + log_z + log_t); }
 };
 
-/// Right-hand sides that share the links. Views are those of the first one.
+/// Right-hand sides that share the links. Faces of those that are selected lie behind one another.
 struct Sides {
-  int count = 1;
-  std::size_t field_bytes = 0;  ///< from a side's spinors to the next one's
-  std::size_t face_bytes = 0;   ///< and of its faces
+  Selection selected;
+  std::size_t face_bytes = 0;  ///< from a side's face to the next one's
 };
 
 template <typename Precision>
+DSLASH_INLINE SpinorView<Precision> view_of_field(SpinorView<Precision> view, int field) {
+  const std::size_t bytes = static_cast<std::size_t>(field) * view.side_bytes;
+  return {view.data + bytes, view.norms + bytes / sizeof(float), view.sites, view.side_bytes};
+}
+
+template <typename Precision>
 DSLASH_INLINE SpinorView<Precision> view_of_side(SpinorView<Precision> view, const Sides& sides, int side) {
-  const std::size_t bytes = static_cast<std::size_t>(side) * sides.field_bytes;
-  return {view.data + bytes, view.norms + bytes / sizeof(float), view.sites};
+  return view_of_field(view, sides.selected.field_of(side));
 }
 
 template <typename Precision>
@@ -141,7 +163,7 @@ struct HopArguments {
   PackArguments<Precision> pack;  ///< done by the first blocks
 };
 
-/// Where sums over sites are collected.
+/// Where sums over sites are collected, side by side of those that are selected.
 struct SumRoom {
   double* partials;    ///< of blocks
   unsigned* arrived;   ///< blocks of each slice, then slices; zero in between

@@ -68,7 +68,7 @@ TEST(DslashOptions, say_what_a_choice_is_between) {
   expect_refusal("quarter not in {double,double-half,half,single,single-half}", {"--precision", "quarter"});
   expect_refusal("--rows", {"--rows", "1"});
   expect_refusal("5 not in {1,2,4,6,12}", {"--right-hand-sides", "5"});
-  expect_refusal("several are for the operator alone", {"--right-hand-sides", "6", "--solve"});
+  expect_refusal("gauss not in {bicgstab,cg}", {"--solve", "--solver", "gauss"});
   expect_refusal("all is not for --solve", {"--solve", "--policy", "all"});
   expect_refusal("not with --solve or --verify", {"--scaling", "weak", "--verify"});
 }
