@@ -14,6 +14,7 @@
 #include "examples/dslash/solution.hpp"
 #include "examples/dslash/team.hpp"
 #include "examples/dslash/timing.hpp"
+#include "examples/dslash/tuning.hpp"
 #include "examples/support/gpu_memory.hpp"
 #include "examples/support/ranks_gpu.hpp"
 
@@ -109,6 +110,16 @@ dslash::Solved solve(const dslash::Options& options, const dslash::Team& team,
   }
 }
 
+/// With the policy that the tuner has chosen, where it is left to it.
+dslash::Options with_tuned_policy(dslash::Options options, const dslash::Team& team, dslash::Result& result) {
+  if (const std::optional<dslash::Tuned> tuned = dslash::tune(options, team)) {
+    options.transfer.policy = tuned->policy;
+    options.transfer.requests = tuned->requests;
+    result.tuned.push_back(*tuned);
+  }
+  return options;
+}
+
 /// A rank alone sends nothing, whatever the policy: one is enough there.
 void time_policies(const dslash::Options& options, const dslash::Team& team, dslash::Result& result) {
   for (const Policy policy : options.policies()) {
@@ -128,7 +139,8 @@ void time_on(const dslash::Options& options, int rank, int ranks, dslash::Result
     if (options.scaling == dslash::Scaling::weak) {
       lattice.t *= ranks;
     }
-    time_policies(options, dslash::Team(lattice, some), result);
+    const dslash::Team team(lattice, some);
+    time_policies(with_tuned_policy(options, team, result), team, result);
     MPI_Comm_free(&some);
   }
   MPI_Barrier(MPI_COMM_WORLD);
@@ -177,23 +189,27 @@ int run(const dslash::Options& options, int rank, int rank_count) {
   }
   dslash::Result result;
   result.rank_count = rank_count;
-  if (options.solves) {
-    result.solved = solve(options, team, result.checks);
-  } else if (is_scaled) {
+  dslash::Options chosen = options;
+  if (is_scaled) {
     for (int ranks = 1; ranks <= rank_count; ranks *= 2) {
       time_on(options, rank, ranks, result);
     }
   } else {
-    time_policies(options, team, result);
-    if (options.verify) {
-      result.checks = check(options, team);
+    chosen = with_tuned_policy(options, team, result);
+    if (options.solves) {
+      result.solved = solve(chosen, team, result.checks);
+    } else {
+      time_policies(chosen, team, result);
+      if (options.verify) {
+        result.checks = check(chosen, team);
+      }
     }
   }
   if (rank == 0) {
     if (is_scaled) {
       fill_efficiencies(options, result.cases);
     }
-    dslash::print(options, result);
+    dslash::print(chosen, result);
   }
   if (result.solved && !result.solved->has_converged()) {
     return 3;

@@ -6,6 +6,7 @@
 #include <map>
 #include <string_view>
 
+#include "examples/dslash/tuning_file.hpp"
 #include "examples/support/command_line.hpp"
 
 namespace dslash {
@@ -137,6 +138,9 @@ std::string complaint(const Options& options, int rank_count) {
   if (options.scaling != Scaling::none && (options.solves || options.verify)) {
     return "--scaling: not with --solve or --verify";
   }
+  if (options.tunes && options.transfer.without != Stage::nothing) {
+    return "--policy: tuned is not for --without";
+  }
   if (options.transfer.without != Stage::nothing && (options.solves || options.verify)) {
     return "--without: results are wrong, so not with --solve or --verify";
   }
@@ -159,11 +163,16 @@ void add_options(CLI::App& app, Options& options, std::string& lattice, std::str
   app.add_option("--right-hand-sides", options.sides, "so many spinor fields at once share the links")
       ->check(CLI::IsMember({1, 2, 4, 6, 12}))
       ->capture_default_str();
-  app.add_option("--policy", policy,
-                 "how faces travel, and what is computed meanwhile (--policies says more); or all policies")
-      ->check(CLI::IsMember({"none", "one-stream", "streams", "streams-two", "fused-pack", "direct", "all"}))
+  app.add_option(
+         "--policy", policy,
+         "how faces travel, and what is computed meanwhile (--policies says more); or all policies, or "
+         "tuned: the fastest that uses MPI")
+      ->check(CLI::IsMember(
+          {"none", "one-stream", "streams", "streams-two", "fused-pack", "direct", "all", "tuned"}))
       ->capture_default_str();
-  app.add_flag("--policies", shows_policies, "print the table of policies");
+  app.add_option("--tuning", options.tuning_path, "file where --policy tuned keeps what it has measured")
+      ->capture_default_str();
+  app.add_flag("--policies", shows_policies, "print the table of policies, and what the tuning file knows");
   example::add_exchange(app, options.transfer.exchange);
   example::add_choice(app, "--requests", options.transfer.requests, requests_names,
                       "MPI's requests for faces: made each time, or once and started again");
@@ -218,6 +227,15 @@ std::string name_of(Numbers numbers) {
 std::string name_of(Policy policy) {
   return example::name_of_choice(policy_names, policy);
 }
+std::optional<Policy> policy_named(const std::string& name) {
+  const auto found = policy_names.find(name);
+  return found == policy_names.end() ? std::nullopt : std::optional(found->second);
+}
+std::optional<MpiRequests> requests_named(const std::string& name) {
+  const auto found = requests_names.find(name);
+  return found == requests_names.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::string name_of(MpiRequests requests) {
   return example::name_of_choice(requests_names, requests);
 }
@@ -252,7 +270,8 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
     }
     options.model.lattice = *extents;
     options.all_policies = policy == "all";
-    if (!options.all_policies) {
+    options.tunes = policy == "tuned";
+    if (!options.all_policies && !options.tunes) {
       options.transfer.policy = policy_names.at(policy);
     }
     return complaint(options, rank_count);
@@ -260,7 +279,7 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
   if (end || shows_policies) {
     exit_code = end.value_or(0);
     if (!end && rank == 0) {
-      std::fputs(policies_table, stdout);
+      std::fputs((policies_table + table_of_tuning_file(options.tuning_path)).c_str(), stdout);
     }
     return std::nullopt;
   }

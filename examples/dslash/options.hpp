@@ -27,6 +27,8 @@ struct Options {
   Coefficients coefficients;
   Transfer transfer;
   bool all_policies = false;
+  bool tunes = false;  ///< the fastest policy is found, or known from an earlier run
+  std::string tuning_path = "dslash-tuning.json";
   int applications = 20;
   int rounds = 1;
   bool solves = false;
@@ -55,6 +57,9 @@ struct Options {
 [[nodiscard]] std::string name_of(Method method);
 [[nodiscard]] std::string name_of(Scaling scaling);
 [[nodiscard]] std::string name_of(Gauge gauge);
+
+[[nodiscard]] std::optional<Policy> policy_named(const std::string& name);
+[[nodiscard]] std::optional<MpiRequests> requests_named(const std::string& name);
 
 /// Nothing if the program should end at once, with `exit_code`. Rank 0 alone prints.
 [[nodiscard]] std::optional<Options> read_options(int argc, char** argv, int rank, int rank_count,

@@ -136,6 +136,12 @@ void print_json(const Options& options, const Result& result) {
         {"applications", options.applications},
         {"rounds", options.rounds},
         {"ranks", result.rank_count}}}};
+  for (const Tuned& tuned : result.tuned) {
+    json["tuned"].push_back({{"ranks", tuned.ranks},
+                             {"policy", name_of(tuned.policy)},
+                             {"requests", name_of(tuned.requests)},
+                             {"is_measured_now", tuned.is_measured}});
+  }
   if (result.solved) {
     json["parameters"]["policy"] = name_of(options.transfer.policy);
     json["solver"] = json_of(options, *result.solved);
@@ -207,6 +213,11 @@ void print_text(const Options& options, const Result& result) {
   const Lattice& lattice = options.model.lattice;
   if (lattice.x / 2 * lattice.y % 32 != 0) {
     std::puts("half a plane along x and y is no multiple of a warp's 32 sites: this is slower");
+  }
+  for (const Tuned& tuned : result.tuned) {
+    std::printf("tuned for %d ranks: %s, requests %s, %s %s\n", tuned.ranks, name_of(tuned.policy).c_str(),
+                name_of(tuned.requests).c_str(), tuned.is_measured ? "measured now; see" : "known from",
+                options.tuning_path.c_str());
   }
   for (const Case& each : result.cases) {
     print_case(options, each);

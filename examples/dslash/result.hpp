@@ -19,6 +19,14 @@ struct Case {
   std::optional<double> efficiency;  ///< with --scaling: against one rank
 };
 
+/// What the tuner has chosen, for so many ranks.
+struct Tuned {
+  int ranks = 1;
+  Policy policy = Policy::none;
+  MpiRequests requests = MpiRequests::each_time;
+  bool is_measured = false;  ///< now; else it was known from an earlier run
+};
+
 /// What became of one right-hand side.
 struct SolvedSide {
   double true_residual = 0;
@@ -60,6 +68,7 @@ struct Check {
 struct Result {
   int rank_count = 1;
   std::vector<Case> cases;
+  std::vector<Tuned> tuned;
   std::optional<Solved> solved;
   std::vector<Check> checks;
 

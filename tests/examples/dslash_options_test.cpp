@@ -58,12 +58,13 @@ TEST(DslashOptions, say_which_precisions_solve_and_which_apply) {
 TEST(DslashOptions, refuse_to_verify_what_lacks_a_stage) {
   expect_refusal("results are wrong", {"--without", "comms", "--verify"});
   expect_refusal("results are wrong", {"--without", "pack", "--solve"});
+  expect_refusal("tuned is not for --without", {"--without", "pack", "--policy", "tuned"});
   expect_refusal("copy needs --exchange staged-by-hand", {"--without", "copy"});
   EXPECT_TRUE(read({"--without", "copy", "--exchange", "staged-by-hand"}).options);
 }
 
 TEST(DslashOptions, say_what_a_choice_is_between) {
-  expect_refusal("by-post not in {none,one-stream,streams,streams-two,fused-pack,direct,all}",
+  expect_refusal("by-post not in {none,one-stream,streams,streams-two,fused-pack,direct,all,tuned}",
                  {"--policy", "by-post"});
   expect_refusal("quarter not in {double,double-half,half,single,single-half}", {"--precision", "quarter"});
   expect_refusal("--rows", {"--rows", "1"});
