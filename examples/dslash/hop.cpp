@@ -1,7 +1,8 @@
 #include "examples/dslash/hop.hpp"
 
-#include <cstdio>
 #include <thread>
+
+#include "examples/dslash/ghost_links.hpp"
 
 namespace dslash {
 namespace {
@@ -53,7 +54,8 @@ Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int 
   }
   streams_.bulk.synchronize();
   if (team_.size > 1) {
-    send_links();
+    send_ghost_links(team_, streams_.bulk, gauge_.view(),
+                     transfer_.exchange == example::Exchange::staged_by_hand);
     if (transfer_.requests == MpiRequests::persistent) {
       ghosts_.emplace(2 * two_faces_bytes<Precision>(team_.slab, sides_));
     }
@@ -68,54 +70,6 @@ std::size_t Hop<Precision>::device_bytes(const Team& team, int rows, bool has_cl
   return GaugeField<Precision>::device_bytes(team.slab, rows) +
          (has_clover ? CloverField<Precision>::device_bytes(team.slab) : 0) +
          5 * two_faces_bytes<Precision>(team.slab, sides);
-}
-
-/// The last slice's links in time go into the padding of the rank ahead. The pieces of a block lie behind one
-/// another by vectors, so there is a piece of the slice for each.
-template <typename Precision>
-void Hop<Precision>::send_links() {
-  const GaugeView<Precision> view = gauge_.view();
-  const auto face_sites = static_cast<std::size_t>(team_.slab.face_sites());
-  const auto sites = static_cast<std::size_t>(team_.slab.sites());
-  const auto stride = static_cast<std::size_t>(view.stride);
-  std::size_t most = face_sites * view.link_bytes();
-  const example::DeviceArray<std::byte> sent(most);
-  const example::DeviceArray<std::byte> received(most);
-  const example::PinnedArray<std::byte> host(2 * most);
-  const bool is_staged = transfer_.exchange == example::Exchange::staged_by_hand;
-  const auto copy = [&](std::byte* to, const std::byte* from, std::size_t bytes) {
-    example::check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, streams_.bulk.get()), "copy links");
-  };
-  for (int parity = 0; parity < 2; ++parity) {
-    std::byte* const block = view.block(parity, time_direction);
-    for (const bool is_before : {true, false}) {
-      std::size_t done = 0;
-      while (done < view.link_bytes()) {
-        const std::size_t width = std::min<std::size_t>(16, view.link_bytes() - done);
-        std::byte* const piece = block + done * stride;
-        std::byte* const in_face = (is_before ? sent : received).get() + done * face_sites;
-        if (is_before) {
-          copy(in_face, piece + (sites - face_sites) * width, face_sites * width);
-        } else {
-          copy(piece + sites * width, in_face, face_sites * width);
-        }
-        done += width;
-      }
-      if (is_before) {
-        if (is_staged) {
-          copy(host.get(), sent.get(), most);
-        }
-        streams_.bulk.synchronize();
-        MPI_Sendrecv(is_staged ? host.get() : sent.get(), static_cast<int>(most), MPI_BYTE, team_.ahead(), 0,
-                     is_staged ? host.get() + most : received.get(), static_cast<int>(most), MPI_BYTE,
-                     team_.behind(), 0, team_.communicator, MPI_STATUS_IGNORE);
-        if (is_staged) {
-          copy(received.get(), host.get() + most, most);
-        }
-      }
-    }
-    streams_.bulk.synchronize();
-  }
 }
 
 template <typename Precision>

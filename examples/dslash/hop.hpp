@@ -78,7 +78,6 @@ class Hop {
   void post_receives(const Arguments& arguments);
   void exchange(const example::Stream& stream);
   void wait_for_packing(unsigned epoch) const;
-  void send_links();
 
   Team team_;
   Streams& streams_;

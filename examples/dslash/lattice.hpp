@@ -17,6 +17,7 @@ struct Lattice {
   int z = 8;
   int t = 16;
 
+  [[nodiscard]] bool operator==(const Lattice&) const = default;
   [[nodiscard]] EXAMPLE_HOST_DEVICE std::int64_t spatial_sites() const { return std::int64_t{x} * y * z; }
   [[nodiscard]] EXAMPLE_HOST_DEVICE std::int64_t sites() const { return spatial_sites() * t; }
 };

@@ -2,11 +2,13 @@
 #include <mpi.h>
 
 #include <cstdio>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "examples/dslash/direct_zone.hpp"
+#include "examples/dslash/gauge_window.hpp"
 #include "examples/dslash/options.hpp"
 #include "examples/dslash/oracles.hpp"
 #include "examples/dslash/precision.hpp"
@@ -167,8 +169,24 @@ bool needs_direct(const dslash::Options& options) {
   return false;
 }
 
+/// Rank 0 writes the links to a file, if they are to be. Whether that went well, on all ranks. Collective.
+bool write_links(const dslash::Options& options, int rank) {
+  int is_good = 1;
+  if (rank == 0 && !options.written_path.empty()) {
+    std::ofstream file(options.written_path, std::ios::binary);
+    dslash::write_ildg(file, options.model, 64);
+    file.close();
+    is_good = file ? 1 : 0;
+    if (!file) {
+      std::fprintf(stderr, "dslash: %s cannot be written\n", options.written_path.c_str());
+    }
+  }
+  MPI_Bcast(&is_good, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return is_good != 0;
+}
+
 /// The program's exit code.
-int run(const dslash::Options& options, int rank, int rank_count) {
+int run(dslash::Options options, int rank, int rank_count) {
   example::choose_gpu();
   const bool is_scaled = options.scaling != dslash::Scaling::none;
   dslash::Lattice lattice = options.model.lattice;
@@ -176,6 +194,9 @@ int run(const dslash::Options& options, int rank, int rank_count) {
     lattice.t *= rank_count;
   }
   const dslash::Team team(lattice, MPI_COMM_WORLD);
+  if (!write_links(options, rank)) {
+    return 1;
+  }
   std::string complaint = memory_complaint(options, team);
   if (complaint.empty() && rank_count > 1 && needs_direct(options)) {
     const std::string of_direct = dslash::DirectZone::complaint(team);
@@ -186,6 +207,17 @@ int run(const dslash::Options& options, int rank, int rank_count) {
       std::fprintf(stderr, "dslash: %s\n", complaint.c_str());
     }
     return 1;
+  }
+  dslash::GaugeWindow window;
+  if (!options.gauge_path.empty()) {
+    const std::string of_file = window.load(options.gauge_path, team, options.verify || is_scaled);
+    if (!of_file.empty()) {
+      if (rank == 0) {
+        std::fprintf(stderr, "dslash: --gauge-file: %s: %s\n", options.gauge_path.c_str(), of_file.c_str());
+      }
+      return 2;
+    }
+    options.model.window = window.view();
   }
   dslash::Result result;
   result.rank_count = rank_count;

@@ -13,7 +13,19 @@ namespace dslash {
 enum class Gauge {
   unit,     ///< every link is the identity
   weak,     ///< identity plus noise, made unitary again
+  file,     ///< as a file has it
   constant  ///< one colour's phase against another's: the same field strength everywhere, in planes xy and zt
+};
+
+/// Two rows of a link.
+constexpr int window_numbers_of_link = 12;
+
+/// Links of so many slices from a file, in host memory that GPUs see too: direction, x, y, z, t, the first
+/// one running fastest.
+struct LinkWindow {
+  const double* numbers = nullptr;
+  int first_slice = 0;
+  int slices = 0;  ///< with those beyond the last one counted from the first one again
 };
 
 struct Model {
@@ -22,6 +34,7 @@ struct Model {
   double noise = 0.2;  ///< of a weak field: each real number of a link moves by as much at most
   std::uint64_t seed = 1;
   bool is_transformed = false;  ///< by a random gauge transformation
+  LinkWindow window;            ///< of a gauge field from a file
 };
 
 /// Streams of random numbers, which must not meet.
@@ -126,16 +139,37 @@ EXAMPLE_HOST_DEVICE inline Link<double> link_of_constant_field(const Lattice& la
   return link;
 }
 
-/// The link from a site one step forwards.
-EXAMPLE_HOST_DEVICE inline Link<double> link_of(const Model& model, Site site, int direction) {
+EXAMPLE_HOST_DEVICE inline Link<double> link_of_file(const Model& model, Site site, int direction) {
+  const Lattice& lattice = model.lattice;
+  const int slice = (site.t + lattice.t - model.window.first_slice) % lattice.t;
+  const std::uint64_t index = global_index(lattice, {site.x, site.y, site.z, slice});
+  const double* const numbers =
+      model.window.numbers + (index * dimensions + static_cast<unsigned>(direction)) * window_numbers_of_link;
+  Link<double> link;
+  for (int i = 0; i < 6; ++i) {
+    link.row[i / 3][i % 3] = {numbers[2 * i], numbers[2 * i + 1]};
+  }
+  complete(link);
+  return link;
+}
+
+/// The link of a model that computes them.
+EXAMPLE_HOST_DEVICE inline Link<double> link_of_numbers(const Model& model, Site site, int direction) {
+  if (model.gauge == Gauge::constant) {
+    return link_of_constant_field(model.lattice, site, direction);
+  }
   double numbers[12] = {};
   if (model.gauge == Gauge::weak) {
     draw(model, site, static_cast<std::uint32_t>(Draw::link) + static_cast<std::uint32_t>(direction),
          numbers);
   }
-  const Link<double> link = model.gauge == Gauge::constant
-                                ? link_of_constant_field(model.lattice, site, direction)
-                                : unitary(1, model.noise, numbers);
+  return unitary(1, model.noise, numbers);
+}
+
+/// The link from a site one step forwards.
+EXAMPLE_HOST_DEVICE inline Link<double> link_of(const Model& model, Site site, int direction) {
+  const Link<double> link = model.gauge == Gauge::file ? link_of_file(model, site, direction)
+                                                       : link_of_numbers(model, site, direction);
   if (!model.is_transformed) {
     return link;
   }

@@ -3,39 +3,16 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <map>
+#include <fstream>
 #include <string_view>
 
+#include "examples/dslash/ildg.hpp"
+#include "examples/dslash/names.hpp"
 #include "examples/dslash/tuning_file.hpp"
 #include "examples/support/command_line.hpp"
 
 namespace dslash {
 namespace {
-
-const std::map<std::string, Numbers> numbers_names{{"double", Numbers::in_double},
-                                                   {"single", Numbers::in_single},
-                                                   {"half", Numbers::in_half},
-                                                   {"single-half", Numbers::in_single_half},
-                                                   {"double-half", Numbers::in_double_half}};
-const std::map<std::string, Policy> policy_names{{"none", Policy::none},
-                                                 {"one-stream", Policy::one_stream},
-                                                 {"streams", Policy::streams},
-                                                 {"streams-two", Policy::streams_two},
-                                                 {"fused-pack", Policy::fused_pack},
-                                                 {"direct", Policy::direct}};
-const std::map<std::string, MpiRequests> requests_names{{"each-time", MpiRequests::each_time},
-                                                        {"persistent", MpiRequests::persistent}};
-const std::map<std::string, Stage> stage_names{{"nothing", Stage::nothing},   {"pack", Stage::pack},
-                                               {"interior", Stage::interior}, {"exterior", Stage::exterior},
-                                               {"copy", Stage::copy},         {"comms", Stage::comms}};
-const std::map<std::string, Reduction> reduction_names{{"allreduce", Reduction::allreduce},
-                                                       {"by-slice", Reduction::by_slice}};
-const std::map<std::string, Method> method_names{{"bicgstab", Method::bicgstab}, {"cg", Method::gradients}};
-const std::map<std::string, Scaling> scaling_names{
-    {"none", Scaling::none}, {"weak", Scaling::weak}, {"strong", Scaling::strong}};
-const std::map<std::string, Gauge> gauge_names{
-    {"unit", Gauge::unit}, {"weak", Gauge::weak}, {"constant", Gauge::constant}};
-const std::map<std::string, bool> boundary_names{{"antiperiodic", true}, {"periodic", false}};
 
 constexpr const char* policies_table =
     "policy      pack                 meanwhile  faces by          then\n"
@@ -63,6 +40,25 @@ std::optional<Lattice> parse_lattice(std::string_view text) {
   }
   return text.empty() ? std::optional<Lattice>({extents[0], extents[1], extents[2], extents[3]})
                       : std::nullopt;
+}
+
+/// What is wrong with the file of links, or nothing. The lattice is the file's if none is `named`.
+std::string take_gauge_file(Options& options, bool is_lattice_named) {
+  std::ifstream file(options.gauge_path, std::ios::binary);
+  if (!file) {
+    return "--gauge-file: " + options.gauge_path + " cannot be opened";
+  }
+  try {
+    const Lattice lattice = IldgHeader::read(file).lattice;
+    if (is_lattice_named && !(lattice == options.model.lattice)) {
+      return "--lattice: is not that of " + options.gauge_path;
+    }
+    options.model.lattice = lattice;
+    options.model.gauge = Gauge::file;
+    return "";
+  } catch (const FormatError& error) {
+    return "--gauge-file: " + options.gauge_path + ": " + error.what();
+  }
 }
 
 /// Numbers of ranks, up to 64, that leave each at least two slices, and all the same.
@@ -135,6 +131,9 @@ std::string complaint(const Options& options, int rank_count) {
   if (options.solves && options.all_policies) {
     return "--policy: all is not for --solve";
   }
+  if (options.scaling == Scaling::weak && !options.gauge_path.empty()) {
+    return "--scaling: weak is not for --gauge-file, whose lattice does not grow";
+  }
   if (options.scaling != Scaling::none && (options.solves || options.verify)) {
     return "--scaling: not with --solve or --verify";
   }
@@ -180,6 +179,11 @@ void add_options(CLI::App& app, Options& options, std::string& lattice, std::str
                       "leave a stage out, to learn what it costs; results are wrong then");
   example::add_choice(app, "--gauge", options.model.gauge, gauge_names,
                       "links: the identity, with noise, or of a constant field strength");
+  app.add_option("--gauge-file", options.gauge_path,
+                 "links from a file in ILDG's format, and the lattice too")
+      ->excludes("--gauge");
+  app.add_option("--write-gauge", options.written_path, "write the links to a file in ILDG's format")
+      ->excludes("--gauge-file");
   app.add_option("--noise", options.model.noise, "of a weak gauge field")->capture_default_str();
   app.add_option("--anisotropy", options.coefficients.anisotropy, "hops in space are divided by it")
       ->capture_default_str();
@@ -221,40 +225,6 @@ std::vector<Policy> Options::policies() const {
                       : std::vector{transfer.policy};
 }
 
-std::string name_of(Numbers numbers) {
-  return example::name_of_choice(numbers_names, numbers);
-}
-std::string name_of(Policy policy) {
-  return example::name_of_choice(policy_names, policy);
-}
-std::optional<Policy> policy_named(const std::string& name) {
-  const auto found = policy_names.find(name);
-  return found == policy_names.end() ? std::nullopt : std::optional(found->second);
-}
-std::optional<MpiRequests> requests_named(const std::string& name) {
-  const auto found = requests_names.find(name);
-  return found == requests_names.end() ? std::nullopt : std::optional(found->second);
-}
-
-std::string name_of(MpiRequests requests) {
-  return example::name_of_choice(requests_names, requests);
-}
-std::string name_of(Stage stage) {
-  return example::name_of_choice(stage_names, stage);
-}
-std::string name_of(Reduction reduction) {
-  return example::name_of_choice(reduction_names, reduction);
-}
-std::string name_of(Method method) {
-  return example::name_of_choice(method_names, method);
-}
-std::string name_of(Scaling scaling) {
-  return example::name_of_choice(scaling_names, scaling);
-}
-std::string name_of(Gauge gauge) {
-  return example::name_of_choice(gauge_names, gauge);
-}
-
 std::optional<Options> read_options(int argc, char** argv, int rank, int rank_count, int& exit_code) {
   Options options;
   std::string lattice = "8,8,8,16";
@@ -269,6 +239,12 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
       return "--lattice: expected X,Y,Z,T, got " + lattice;
     }
     options.model.lattice = *extents;
+    if (!options.gauge_path.empty()) {
+      const std::string of_file = take_gauge_file(options, app.count("--lattice") > 0);
+      if (!of_file.empty()) {
+        return of_file;
+      }
+    }
     options.all_policies = policy == "all";
     options.tunes = policy == "tuned";
     if (!options.all_policies && !options.tunes) {

@@ -21,6 +21,8 @@ enum class Scaling {
 
 struct Options {
   Model model;
+  std::string gauge_path;    ///< of a file with links, or nothing
+  std::string written_path;  ///< of a file that gets the links, or nothing
   Numbers numbers = Numbers::in_single;
   int rows = 2;   ///< of links that are stored
   int sides = 1;  ///< right-hand sides that the operator is applied to at once

@@ -127,6 +127,7 @@ void print_json(const Options& options, const Result& result) {
         {"reduction", name_of(options.reduction)},
         {"scaling", name_of(options.scaling)},
         {"gauge", name_of(options.model.gauge)},
+        {"gauge_file", options.gauge_path},
         {"noise", options.model.noise},
         {"anisotropy", options.coefficients.anisotropy},
         {"antiperiodic", options.coefficients.is_antiperiodic},
