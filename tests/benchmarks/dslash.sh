@@ -51,6 +51,11 @@ done
 for precision in single single-half double double-half; do
   measure "solver, $precision, one GPU" 1 --lattice "$large" --solve --precision "$precision" --bench 3
 done
+# six right-hand sides: one after the other, and as a batch
+measure 'solver, single-half, six sides one by one, one GPU' 1 --lattice "$large" --solve --precision single-half \
+  --right-hand-sides 6 --one-by-one --bench 3
+measure 'solver, single-half, six sides as a batch, one GPU' 1 --lattice "$large" --solve --precision single-half \
+  --right-hand-sides 6 --bench 3
 measure 'solver, clover, single-half, one GPU' 1 --lattice "$large" --solve --clover 1 --precision single-half --bench 3
 if [ "${GPUS:-2}" -ge 2 ]; then
   for exchange in device staged-by-hand; do
@@ -60,9 +65,11 @@ if [ "${GPUS:-2}" -ge 2 ]; then
       measure "weak 24^3 x 32, $precision" 2 --lattice "$weak_24" --scaling weak "${how[@]}"
       measure "strong 32^3 x 256, $precision" 2 --lattice "$strong_32" --scaling strong "${how[@]}"
       measure "strong 24^3 x 32, $precision" 2 --lattice "$strong_24" --scaling strong "${how[@]}"
+      measure "strong 24^3 x 32, $precision, tuned" 2 --lattice "$strong_24" --precision "$precision" \
+        --exchange "$exchange" --policy tuned --tuning "$out/tuning.json" "${bench[@]}"
     done
   done
-  for policy in none streams fused-pack direct; do
+  for policy in none one-stream streams streams-two fused-pack direct; do
     for precision in single single-half; do
       measure "solver, $precision, two GPUs" 2 --lattice "$large" --solve --precision "$precision" --policy "$policy" --bench 3
     done
