@@ -1,5 +1,6 @@
 #include "examples/dslash/direct_zone.hpp"
 
+#include <set>
 #include <vector>
 
 namespace dslash {
@@ -15,6 +16,17 @@ std::vector<cudaIpcMemHandle_t> all_handles(const Team& team, void* memory) {
 
 cudaError_t open(cudaIpcMemHandle_t handle, std::byte** memory) {
   return cudaIpcOpenMemHandle(reinterpret_cast<void**>(memory), handle, cudaIpcMemLazyEnablePeerAccess);
+}
+
+/// The other ranks that faces go to.
+std::set<int> neighbours(const Team& team) {
+  std::set<int> ranks;
+  for (int face = 0; face < most_faces; ++face) {
+    if (team.slab.has(static_cast<Face>(face))) {
+      ranks.insert(team.destination(static_cast<Face>(face)));
+    }
+  }
+  return ranks;
 }
 
 }  // namespace
@@ -33,9 +45,9 @@ std::string DirectZone::complaint(const Team& team) {
   const example::DeviceArray<std::byte> probe(1);
   const std::vector<cudaIpcMemHandle_t> handles = all_handles(team, probe.get());
   int error = cudaSuccess;
-  for (const int peer : {team.ahead(), team.behind()}) {
+  for (const int peer : neighbours(team)) {
     std::byte* opened = nullptr;
-    if (peer != team.rank && error == cudaSuccess) {
+    if (error == cudaSuccess) {
       error = open(handles[static_cast<std::size_t>(peer)], &opened);
     }
     if (opened != nullptr) {
@@ -49,16 +61,13 @@ std::string DirectZone::complaint(const Team& team) {
                                     cudaGetErrorString(static_cast<cudaError_t>(error));
 }
 
-DirectZone::DirectZone(const Team& team, std::size_t two_faces_bytes)
-    : team_(team), two_faces_bytes_(two_faces_bytes), memory_(2 * flag_bytes + 2 * two_faces_bytes) {
-  example::check(cudaMemset(memory_.get(), 0, 2 * flag_bytes), "clear flags");
+DirectZone::DirectZone(const Team& team, std::size_t set_bytes)
+    : team_(team), set_bytes_(set_bytes), memory_(flags_bytes + 2 * set_bytes) {
+  example::check(cudaMemset(memory_.get(), 0, flags_bytes), "clear flags");
   example::check(cudaDeviceSynchronize(), "wait for cleared flags");
   const std::vector<cudaIpcMemHandle_t> handles = all_handles(team, memory_.get());
-  example::check(open(handles[static_cast<std::size_t>(team.ahead())], &ahead_), "open a neighbour's memory");
-  if (team.behind() == team.ahead()) {
-    behind_ = ahead_;
-  } else {
-    example::check(open(handles[static_cast<std::size_t>(team.behind())], &behind_),
+  for (const int peer : neighbours(team)) {
+    example::check(open(handles[static_cast<std::size_t>(peer)], &opened_[peer]),
                    "open a neighbour's memory");
   }
 }
@@ -66,10 +75,9 @@ DirectZone::DirectZone(const Team& team, std::size_t two_faces_bytes)
 DirectZone::~DirectZone() {
   cudaDeviceSynchronize();
   MPI_Barrier(team_.communicator);  // all kernels that write here are done
-  if (behind_ != ahead_) {
-    cudaIpcCloseMemHandle(behind_);
+  for (const auto& [peer, zone] : opened_) {
+    cudaIpcCloseMemHandle(zone);
   }
-  cudaIpcCloseMemHandle(ahead_);
   MPI_Barrier(team_.communicator);
 }
 

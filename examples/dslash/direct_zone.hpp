@@ -2,13 +2,14 @@
 // IPC. Knows no kernels.
 //
 // Two sets suffice. A rank's n-th faces are packed after its own kernel for the outer slices of step n − 1,
-// which waited for both neighbours' faces n − 1. These were packed after the neighbours' step n − 2, so that
+// which waited for all neighbours' faces n − 1. These were packed after the neighbours' step n − 2, so that
 // nobody reads the set of n − 2 any more.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <map>
 #include <string>
 
 #include "examples/dslash/team.hpp"
@@ -18,8 +19,8 @@ namespace dslash {
 
 class DirectZone {
  public:
-  /// Collective. `two_faces_bytes` is the size of a set.
-  DirectZone(const Team& team, std::size_t two_faces_bytes);
+  /// Collective. `set_bytes` is the size of a set.
+  DirectZone(const Team& team, std::size_t set_bytes);
   ~DirectZone();
   DirectZone(const DirectZone&) = delete;
   DirectZone& operator=(const DirectZone&) = delete;
@@ -29,30 +30,31 @@ class DirectZone {
 
   /// Where this rank's ghosts of that step are.
   [[nodiscard]] std::byte* own_faces(unsigned step) const { return faces(memory_.get(), step); }
-  [[nodiscard]] std::byte* faces_ahead(unsigned step) const { return faces(ahead_, step); }
-  [[nodiscard]] std::byte* faces_behind(unsigned step) const { return faces(behind_, step); }
+  /// And those of the rank where a face goes.
+  [[nodiscard]] std::byte* faces_at_destination(Face face, unsigned step) const {
+    return faces(zone_of(face), step);
+  }
 
-  /// Steps whose faces have come: upper halves from behind, lower halves from ahead.
-  [[nodiscard]] const unsigned* own_upper_flag() const { return flag(memory_.get(), 0); }
-  [[nodiscard]] const unsigned* own_lower_flag() const { return flag(memory_.get(), 1); }
-  [[nodiscard]] unsigned* upper_flag_ahead() const { return flag(ahead_, 0); }
-  [[nodiscard]] unsigned* lower_flag_behind() const { return flag(behind_, 1); }
+  /// Steps of which that face has come.
+  [[nodiscard]] const unsigned* own_flag(Face face) const { return flag(memory_.get(), face); }
+  [[nodiscard]] unsigned* flag_at_destination(Face face) const { return flag(zone_of(face), face); }
 
  private:
   static constexpr std::size_t flag_bytes = 256;  ///< a flag has a line of its own
+  static constexpr std::size_t flags_bytes = most_faces * flag_bytes;
 
+  [[nodiscard]] std::byte* zone_of(Face face) const { return opened_.at(team_.destination(face)); }
   [[nodiscard]] std::byte* faces(std::byte* zone, unsigned step) const {
-    return zone + 2 * flag_bytes + (step % 2) * two_faces_bytes_;
+    return zone + flags_bytes + (step % 2) * set_bytes_;
   }
-  [[nodiscard]] static unsigned* flag(std::byte* zone, std::size_t index) {
-    return reinterpret_cast<unsigned*>(zone + index * flag_bytes);
+  [[nodiscard]] static unsigned* flag(std::byte* zone, Face face) {
+    return reinterpret_cast<unsigned*>(zone + face * flag_bytes);
   }
 
   Team team_;
-  std::size_t two_faces_bytes_;
+  std::size_t set_bytes_;
   example::DeviceArray<std::byte> memory_;
-  std::byte* ahead_ = nullptr;
-  std::byte* behind_ = nullptr;
+  std::map<int, std::byte*> opened_;  ///< the neighbours' zones, by rank
 };
 
 }  // namespace dslash

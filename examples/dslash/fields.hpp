@@ -1,6 +1,7 @@
 // Device memory of a rank's fields. Knows no MPI.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,29 +17,63 @@ namespace dslash {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/// Half spinors of a face, then their norms: one message.
 template <typename Precision>
-[[nodiscard]] std::size_t face_bytes(const Slab& slab) {
-  const auto sites = static_cast<std::size_t>(slab.face_sites());
-  return sites * Packing<Precision, 12>::item_bytes + (is_fixed_point<Precision> ? sites * sizeof(float) : 0);
+[[nodiscard]] constexpr std::size_t spinors_bytes_of_face_item(Face face) {
+  return face == t_upper || face == t_lower ? Packing<Precision, 12>::item_bytes
+                                            : Packing<ZPrecision<Precision>, 12>::item_bytes;
+}
+
+/// Half spinors of a face, then their norms; nothing where no other rank needs it.
+template <typename Precision>
+[[nodiscard]] std::size_t face_bytes(const Slab& slab, Face face) {
+  const auto sites = static_cast<std::size_t>(slab.has(face) ? slab.sites_of(face) : 0);
+  return aligned(sites * spinors_bytes_of_face_item<Precision>(face) +
+                 (is_fixed_point<Precision> ? sites * sizeof(float) : 0));
+}
+
+/// Faces of all right-hand sides lie behind one another: a message for each of the four.
+template <typename Precision>
+[[nodiscard]] std::size_t faces_bytes(const Slab& slab, int sides) {
+  std::size_t bytes = 0;
+  for (int face = 0; face < most_faces; ++face) {
+    bytes += static_cast<std::size_t>(sides) * face_bytes<Precision>(slab, static_cast<Face>(face));
+  }
+  return bytes;
 }
 
 template <typename Precision>
-[[nodiscard]] FaceView<Precision> face_at(const Slab& slab, std::byte* data) {
-  const auto sites = static_cast<std::size_t>(slab.face_sites());
-  return {data, reinterpret_cast<float*>(data + sites * Packing<Precision, 12>::item_bytes)};
+[[nodiscard]] Faces faces_at(const Slab& slab, int sides, std::byte* data) {
+  Faces faces;
+  for (int i = 0; i < most_faces; ++i) {
+    const auto face = static_cast<Face>(i);
+    const auto sites = static_cast<std::size_t>(slab.sites_of(face));
+    faces.of[i] = {data,
+                   reinterpret_cast<float*>(data + sites * spinors_bytes_of_face_item<Precision>(face))};
+    data += static_cast<std::size_t>(sides) * face_bytes<Precision>(slab, face);
+  }
+  return faces;
 }
 
-/// Upper faces of all right-hand sides, then lower ones.
-template <typename Precision>
-[[nodiscard]] std::size_t two_faces_bytes(const Slab& slab, int sides) {
-  return 2 * static_cast<std::size_t>(sides) * aligned(face_bytes<Precision>(slab));
+/// Where each face begins, and how long it is: what is sent and received.
+using FacePointers = std::array<std::byte*, most_faces>;
+using FaceBytes = std::array<std::size_t, most_faces>;
+
+[[nodiscard]] inline FacePointers pointers_of(const Faces& faces) {
+  FacePointers pointers;
+  for (std::size_t face = 0; face < most_faces; ++face) {
+    pointers[face] = faces.of[face].data;
+  }
+  return pointers;
 }
 
+/// Of so many right-hand sides.
 template <typename Precision>
-[[nodiscard]] Faces<Precision> two_faces_at(const Slab& slab, int sides, std::byte* data) {
-  const std::size_t upper_bytes = two_faces_bytes<Precision>(slab, sides) / 2;
-  return {face_at<Precision>(slab, data), face_at<Precision>(slab, data + upper_bytes)};
+[[nodiscard]] FaceBytes message_bytes(const Slab& slab, int sides) {
+  FaceBytes bytes;
+  for (std::size_t face = 0; face < most_faces; ++face) {
+    bytes[face] = static_cast<std::size_t>(sides) * face_bytes<Precision>(slab, static_cast<Face>(face));
+  }
+  return bytes;
 }
 
 /// Spinors of one parity and their norms, for one right-hand side or several, and an end zone for the
@@ -50,8 +85,7 @@ class SpinorField {
       : slab_(slab), sides_(sides), memory_(device_bytes(slab, sides)) {}
 
   [[nodiscard]] static std::size_t device_bytes(const Slab& slab, int sides = 1) {
-    return static_cast<std::size_t>(sides) * side_bytes(slab) +
-           (slab.is_whole() ? 0 : 2 * two_faces_bytes<Precision>(slab, sides));
+    return static_cast<std::size_t>(sides) * side_bytes(slab) + 2 * faces_bytes<Precision>(slab, sides);
   }
 
   [[nodiscard]] SpinorView<Precision> view(int side = 0) const {
@@ -61,10 +95,10 @@ class SpinorField {
   [[nodiscard]] Selection all_sides() const { return Selection::all(sides_); }
   /// Two sets of faces, used in turn: one is received while the other may still be read. One Hop at a time
   /// may use a field.
-  [[nodiscard]] Faces<Precision> end_zone(unsigned step) const {
-    return two_faces_at<Precision>(
+  [[nodiscard]] Faces end_zone(unsigned step) const {
+    return faces_at<Precision>(
         slab_, sides_,
-        memory_.get() + spinors_of_all_sides() + (step % 2) * two_faces_bytes<Precision>(slab_, sides_));
+        memory_.get() + spinors_of_all_sides() + (step % 2) * faces_bytes<Precision>(slab_, sides_));
   }
 
   void clear(const example::Stream& stream, const Selection& sides) const {
@@ -102,23 +136,25 @@ class SpinorField {
   example::DeviceArray<std::byte> memory_;
 };
 
-/// Links of both parities. The padding of a block is one face.
+/// Links of both parities. The padding of a block is the larger face.
 template <typename Precision>
 class GaugeField {
  public:
   GaugeField(const Slab& slab, int rows) : slab_(slab), rows_(rows), memory_(device_bytes(slab, rows)) {}
 
   [[nodiscard]] static std::size_t device_bytes(const Slab& slab, int rows) {
-    return static_cast<std::size_t>(2 * dimensions) *
-           static_cast<std::size_t>(slab.sites() + slab.face_sites()) * static_cast<std::size_t>(6 * rows) *
-           sizeof(typename Precision::Stored);
+    return static_cast<std::size_t>(2 * dimensions) * static_cast<std::size_t>(stride(slab)) *
+           static_cast<std::size_t>(6 * rows) * sizeof(typename Precision::Stored);
   }
 
-  [[nodiscard]] GaugeView<Precision> view() const {
-    return {memory_.get(), slab_.sites() + slab_.face_sites(), rows_};
-  }
+  [[nodiscard]] GaugeView<Precision> view() const { return {memory_.get(), stride(slab_), rows_}; }
 
  private:
+  [[nodiscard]] static int stride(const Slab& slab) {
+    const int z_face = slab.is_split_along_z() ? slab.z_face_sites() : 0;
+    return slab.sites() + (z_face > slab.face_sites() ? z_face : slab.face_sites());
+  }
+
   Slab slab_;
   int rows_;
   example::DeviceArray<std::byte> memory_;

@@ -7,29 +7,45 @@
 namespace dslash {
 namespace {
 
-/// A parity's links of a face. In its block they lie behind one another by vectors of all sites, so there is
-/// a piece of the face for each vector.
-class LinkFace {
+/// Sites of a face: runs of neighbouring ones.
+struct Runs {
+  std::size_t first;
+  std::size_t sites;
+  std::size_t step;
+  std::size_t count;
+};
+
+Runs last_sites(const Slab& slab, Face face) {
+  const auto plane = static_cast<std::size_t>(slab.plane_sites());
+  const auto slice = static_cast<std::size_t>(slab.face_sites());
+  return face == t_upper ? Runs{static_cast<std::size_t>(slab.sites()) - slice, slice, 0, 1}
+                         : Runs{slice - plane, plane, slice, static_cast<std::size_t>(slab.slices)};
+}
+
+/// A parity's links of one direction. They lie behind one another by vectors of all sites, so there is a
+/// piece of a face for each vector.
+class LinkBlock {
  public:
-  LinkFace(const example::Stream& stream, std::byte* block, std::size_t stride, std::size_t link_bytes,
-           std::size_t face_sites)
+  LinkBlock(const example::Stream& stream, std::byte* block, std::size_t stride, std::size_t link_bytes,
+            std::size_t face_sites)
       : stream_(stream), block_(block), stride_(stride), link_bytes_(link_bytes), face_sites_(face_sites) {}
 
-  [[nodiscard]] std::size_t bytes() const { return face_sites_ * link_bytes_; }
-  /// From the block's sites `first`, … to a face, or back.
-  void pack(std::size_t first, std::byte* face) const { copy(first, face, true); }
-  void unpack(std::size_t first, std::byte* face) const { copy(first, face, false); }
+  [[nodiscard]] std::size_t face_bytes() const { return face_sites_ * link_bytes_; }
+  void pack(const Runs& runs, std::byte* face) const { copy(runs, face, true); }
+  void unpack(std::size_t first, std::byte* face) const { copy({first, face_sites_, 0, 1}, face, false); }
 
  private:
-  void copy(std::size_t first, std::byte* face, bool packs) const {
+  void copy(const Runs& runs, std::byte* face, bool packs) const {
     constexpr std::size_t vector_bytes = 16;
     for (std::size_t done = 0; done < link_bytes_; done += vector_bytes) {
       const std::size_t width = std::min(vector_bytes, link_bytes_ - done);
-      std::byte* const in_block = block_ + done * stride_ + first * width;
-      std::byte* const in_face = face + done * face_sites_;
-      example::check(cudaMemcpyAsync(packs ? in_face : in_block, packs ? in_block : in_face,
-                                     face_sites_ * width, cudaMemcpyDefault, stream_.get()),
-                     "copy links");
+      for (std::size_t run = 0; run < runs.count; ++run) {
+        std::byte* const in_block = block_ + done * stride_ + (runs.first + run * runs.step) * width;
+        std::byte* const in_face = face + done * face_sites_ + run * runs.sites * width;
+        example::check(cudaMemcpyAsync(packs ? in_face : in_block, packs ? in_block : in_face,
+                                       runs.sites * width, cudaMemcpyDefault, stream_.get()),
+                       "copy links");
+      }
     }
   }
 
@@ -40,35 +56,41 @@ class LinkFace {
   std::size_t face_sites_;
 };
 
+void send_block(const Team& team, const LinkBlock& block, Face face, const example::Stream& stream,
+                bool is_staged) {
+  const std::size_t bytes = block.face_bytes();
+  const example::DeviceArray<std::byte> on_device(2 * bytes);
+  const example::PinnedArray<std::byte> on_host(2 * bytes);
+  block.pack(last_sites(team.slab, face), on_device.get());
+  std::byte* const sent = is_staged ? on_host.get() : on_device.get();
+  if (is_staged) {
+    example::check(cudaMemcpyAsync(sent, on_device.get(), bytes, cudaMemcpyDefault, stream.get()),
+                   "copy links");
+  }
+  stream.synchronize();
+  MPI_Sendrecv(sent, static_cast<int>(bytes), MPI_BYTE, team.destination(face), 0, sent + bytes,
+               static_cast<int>(bytes), MPI_BYTE, team.source(face), 0, team.communicator, MPI_STATUS_IGNORE);
+  if (is_staged) {
+    example::check(
+        cudaMemcpyAsync(on_device.get() + bytes, sent + bytes, bytes, cudaMemcpyDefault, stream.get()),
+        "copy links");
+  }
+  block.unpack(static_cast<std::size_t>(team.slab.sites()), on_device.get() + bytes);
+  stream.synchronize();
+}
+
 }  // namespace
 
 template <typename Precision>
 void send_ghost_links(const Team& team, const example::Stream& stream, const GaugeView<Precision>& gauge,
                       bool is_staged) {
-  const auto face_sites = static_cast<std::size_t>(team.slab.face_sites());
-  const auto sites = static_cast<std::size_t>(team.slab.sites());
-  const std::size_t bytes = face_sites * gauge.link_bytes();
-  const example::DeviceArray<std::byte> on_device(2 * bytes);
-  const example::PinnedArray<std::byte> on_host(2 * bytes);
-  for (int parity = 0; parity < 2; ++parity) {
-    const LinkFace face(stream, gauge.block(parity, time_direction), static_cast<std::size_t>(gauge.stride),
-                        gauge.link_bytes(), face_sites);
-    face.pack(sites - face_sites, on_device.get());
-    std::byte* const sent = is_staged ? on_host.get() : on_device.get();
-    if (is_staged) {
-      example::check(cudaMemcpyAsync(sent, on_device.get(), bytes, cudaMemcpyDefault, stream.get()),
-                     "copy links");
+  for (const Face face : {t_upper, z_upper}) {
+    for (int parity = 0; parity < 2 && team.slab.has(face); ++parity) {
+      const LinkBlock block(stream, gauge.block(parity, face == t_upper ? time_direction : z_direction),
+                            static_cast<std::size_t>(gauge.stride), gauge.link_bytes(),
+                            static_cast<std::size_t>(team.slab.sites_of(face)));
+      send_block(team, block, face, stream, is_staged);
     }
-    stream.synchronize();
-    MPI_Sendrecv(sent, static_cast<int>(bytes), MPI_BYTE, team.ahead(), 0, sent + bytes,
-                 static_cast<int>(bytes), MPI_BYTE, team.behind(), 0, team.communicator, MPI_STATUS_IGNORE);
-    if (is_staged) {
-      example::check(
-          cudaMemcpyAsync(on_device.get() + bytes, sent + bytes, bytes, cudaMemcpyDefault, stream.get()),
-          "copy links");
-    }
-    face.unpack(sites, on_device.get() + bytes);
-    stream.synchronize();
   }
 }
 

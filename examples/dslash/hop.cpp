@@ -1,27 +1,12 @@
 #include "examples/dslash/hop.hpp"
 
+#include <algorithm>
 #include <thread>
 
+#include "examples/dslash/boxes.hpp"
 #include "examples/dslash/ghost_links.hpp"
 
 namespace dslash {
-namespace {
-
-constexpr Part whole(const Slab& slab) {
-  return {0, 1, slab.slices};
-}
-constexpr Part interior(const Slab& slab) {
-  return {1, 1, slab.slices - 2};
-}
-constexpr Part exterior(const Slab& slab) {
-  return {0, slab.slices - 1, 2};
-}
-/// The slice that needs that face.
-constexpr Part outer_slice(const Slab& slab, Face face) {
-  return {face == Face::upper ? 0 : slab.slices - 1, 1, 1};
-}
-
-}  // namespace
 
 void check_launch(cudaError_t error) {
   example::check(error, "launch a kernel");
@@ -36,11 +21,11 @@ Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int 
       transfer_(transfer),
       sides_(sides),
       gauge_(team.slab, rows),
-      packed_(two_faces_bytes<Precision>(team.slab, sides)),
+      packed_(std::max<std::size_t>(1, faces_bytes<Precision>(team.slab, sides))),
       arrived_(1),
       packed_flag_(1),
-      exchange_(team, transfer, pointers_of(faces_at(packed_.get())),
-                two_faces_bytes<Precision>(team.slab, sides) / 2) {
+      exchange_(team, transfer, pointers_of(faces_in(packed_.get())),
+                message_bytes<Precision>(team.slab, sides)) {
   example::check(cudaMemset(arrived_.get(), 0, sizeof(unsigned)), "clear a counter");
   example::check(cudaHostGetDevicePointer(&packed_flag_on_device_, packed_flag_.get(), 0), "map a flag");
   *packed_flag_.get() = 0;
@@ -57,10 +42,10 @@ Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int 
     send_ghost_links(team_, streams_.bulk, gauge_.view(),
                      transfer_.exchange == example::Exchange::staged_by_hand);
     if (transfer_.requests == MpiRequests::persistent) {
-      ghosts_.emplace(2 * two_faces_bytes<Precision>(team_.slab, sides_));
+      ghosts_.emplace(2 * faces_bytes<Precision>(team_.slab, sides_));
     }
     if (transfer_.policy == Policy::direct) {
-      direct_.emplace(team_, two_faces_bytes<Precision>(team_.slab, sides_));
+      direct_.emplace(team_, faces_bytes<Precision>(team_.slab, sides_));
     }
   }
 }
@@ -69,7 +54,7 @@ template <typename Precision>
 std::size_t Hop<Precision>::device_bytes(const Team& team, int rows, bool has_clover, int sides) {
   return GaugeField<Precision>::device_bytes(team.slab, rows) +
          (has_clover ? CloverField<Precision>::device_bytes(team.slab) : 0) +
-         5 * two_faces_bytes<Precision>(team.slab, sides);
+         5 * faces_bytes<Precision>(team.slab, sides);
 }
 
 template <typename Precision>
@@ -82,7 +67,7 @@ void Hop<Precision>::run(int parity, const Selection& sides, const SpinorField<P
   const example::NamedRange range("dslash");
   Arguments arguments{};
   arguments.slab = team_.slab;
-  arguments.part = whole(team_.slab);
+  arguments.box = whole(team_.slab);
   arguments.parity = parity;
   arguments.scale = static_cast<Real>(scale);
   arguments.spatial_weight = static_cast<Real>(1 / coefficients_.anisotropy);
@@ -91,7 +76,10 @@ void Hop<Precision>::run(int parity, const Selection& sides, const SpinorField<P
   if (clover_ && fuses_clover_) {
     arguments.clover = clover_->view(parity);
   }
-  arguments.sides = {sides, aligned(face_bytes<Precision>(team_.slab))};
+  arguments.sides.selected = sides;
+  for (int face = 0; face < most_faces; ++face) {
+    arguments.sides.face_bytes[face] = face_bytes<Precision>(team_.slab, static_cast<Face>(face));
+  }
   arguments.in = in.view();
   arguments.out = out.view();
   if (x != nullptr) {
@@ -101,11 +89,10 @@ void Hop<Precision>::run(int parity, const Selection& sides, const SpinorField<P
     queue_hop(streams_.bulk.get(), arguments);
     return;
   }
-  arguments.has_ghosts = true;
   ++step_;
-  arguments.ghosts =
-      ghosts_ ? faces_at(ghosts_->get() + (step_ % 2) * two_faces_bytes<Precision>(team_.slab, sides_))
-              : in.end_zone(step_);
+  arguments.ghosts = ghosts_
+                         ? faces_in(ghosts_->get() + (step_ % 2) * faces_bytes<Precision>(team_.slab, sides_))
+                         : in.end_zone(step_);
   switch (transfer_.policy) {
     case Policy::none:
       run_without_overlap(arguments);
@@ -136,11 +123,10 @@ void Hop<Precision>::run_without_overlap(Arguments& arguments) {
   exchange(streams_.bulk);
   // One kernel; if one of its parts is to be left out, only the other.
   if (without(Stage::interior)) {
-    arguments.part = exterior(team_.slab);
-  } else if (without(Stage::exterior)) {
-    arguments.part = interior(team_.slab);
+    queue_all_outer(streams_.bulk, arguments);
+  } else {
+    queue_box(streams_.bulk, arguments, without(Stage::exterior) ? interior(team_.slab) : whole(team_.slab));
   }
-  queue_hop(streams_.bulk.get(), arguments);
 }
 
 /// Copies by hand wait for the interior here, messages do not.
@@ -158,7 +144,7 @@ void Hop<Precision>::run_in_one_stream(Arguments& arguments) {
     exchange_.send();
     exchange_.finish(streams_.bulk);
   }
-  queue_outer(streams_.bulk, arguments, exterior(team_.slab));
+  queue_all_outer(streams_.bulk, arguments);
 }
 
 template <typename Precision>
@@ -186,7 +172,7 @@ void Hop<Precision>::run_with_fused_pack(Arguments& arguments) {
   input_ready_.block(streams_.boundary);
   Arguments first = arguments;
   if (!without(Stage::pack)) {
-    first.pack = packing(arguments, {arrived_.get(), {packed_flag_on_device_, nullptr}, step_});
+    first.pack = packing(arguments, {arrived_.get(), {packed_flag_on_device_}, step_});
   }
   queue_interior(first);
   post_receives(arguments);
@@ -207,16 +193,19 @@ void Hop<Precision>::run_direct(Arguments& arguments) {
   if (!without(Stage::pack)) {
     PackArguments<Precision> pack = packing(arguments, {});
     if (is_connected) {
-      pack.out.upper = faces_at(direct_->faces_ahead(step_)).upper;
-      pack.out.lower = faces_at(direct_->faces_behind(step_)).lower;
-      pack.signal = {arrived_.get(), {direct_->upper_flag_ahead(), direct_->lower_flag_behind()}, step_};
+      pack.signal = {arrived_.get(), {}, step_};
+      for (const Face face : exchange_.faces()) {
+        pack.out.of[face] = faces_in(direct_->faces_at_destination(face, step_)).of[face];
+        pack.signal.flags[face] = direct_->flag_at_destination(face);
+      }
     }
     queue_pack(streams_.boundary.get(), pack);
   }
   queue_interior(arguments);
-  arguments.ghosts = faces_at(direct_->own_faces(step_));
-  if (is_connected) {
-    arguments.arrival = {direct_->own_upper_flag(), direct_->own_lower_flag(), step_};
+  arguments.ghosts = faces_in(direct_->own_faces(step_));
+  arguments.arrival.epoch = step_;
+  for (const Face face : exchange_.faces()) {
+    arguments.arrival.flags[face] = is_connected ? direct_->own_flag(face) : nullptr;
   }
   queue_exterior(arguments);
 }
@@ -224,27 +213,38 @@ void Hop<Precision>::run_direct(Arguments& arguments) {
 /// Where there is something to pack; how many blocks do it is filled in with the launch.
 template <typename Precision>
 PackArguments<Precision> Hop<Precision>::packing(const Arguments& arguments, const Signal& signal) const {
-  return {arguments.in, faces_at(packed_.get()), arguments.sides, team_.slab.face_sites(), 1, signal};
+  return {arguments.in, faces_in(packed_.get()), arguments.sides, team_.slab, 1, signal};
 }
 
-/// Sites whose neighbours are all here.
+/// Sites whose neighbours are all here; they come with what `arguments` packs.
 template <typename Precision>
 void Hop<Precision>::queue_interior(const Arguments& arguments) {
-  Arguments inner = arguments;
-  inner.part = interior(team_.slab);
+  Box box = interior(team_.slab);
   if (without(Stage::interior)) {
-    inner.part.count = 0;
+    box.slices.count = 0;
   }
-  queue_hop(streams_.bulk.get(), inner);
+  queue_box(streams_.bulk, arguments, box);
 }
 
-/// Outer slices, whole.
 template <typename Precision>
-void Hop<Precision>::queue_outer(const example::Stream& stream, const Arguments& arguments, Part part) {
-  if (!without(Stage::exterior)) {
-    Arguments outer = arguments;
-    outer.part = part;
-    queue_hop(stream.get(), outer);
+void Hop<Precision>::queue_box(const example::Stream& stream, const Arguments& arguments, const Box& box) {
+  Arguments some = arguments;
+  some.box = box;
+  queue_hop(stream.get(), some);
+}
+
+/// The outer slices, whole, and the outer planes of the others.
+template <typename Precision>
+void Hop<Precision>::queue_all_outer(const example::Stream& stream, const Arguments& arguments) {
+  if (without(Stage::exterior)) {
+    return;
+  }
+  const Slab& slab = team_.slab;
+  if (slab.is_split_in_time()) {
+    queue_box(stream, arguments, {outer_of(slab.slices), all_of(slab.planes)});
+  }
+  if (slab.is_split_along_z()) {
+    queue_box(stream, arguments, {interior(slab).slices, outer_of(slab.planes)});
   }
 }
 
@@ -257,21 +257,32 @@ void Hop<Precision>::let_bulk_follow(const example::Stream& stream) {
 
 template <typename Precision>
 void Hop<Precision>::queue_exterior(const Arguments& arguments) {
-  queue_outer(streams_.boundary, arguments, exterior(team_.slab));
+  queue_all_outer(streams_.boundary, arguments);
   let_bulk_follow(streams_.boundary);
 }
 
-/// The outer slices on a stream each, so that neither kernel waits for the other.
+/// The two outer slices on a stream each, so that neither kernel waits for the other. If z is split, too, all
+/// on one stream: a slice needs faces along z, and these are there for the stream that they were fetched on.
 template <typename Precision>
 void Hop<Precision>::queue_exterior_as_faces_come(const Arguments& arguments) {
   const example::NamedRange range("exchange");
   exchange_.stage(streams_.boundary);
   exchange_.send();
-  for (int faces = 0; faces < 2; ++faces) {
+  std::vector<OuterBox> left = outer_boxes(team_.slab);
+  unsigned here = 0;
+  for (std::size_t faces = 0; faces < exchange_.faces().size(); ++faces) {
     const Face face = exchange_.wait_for_one();
-    const example::Stream& stream = face == Face::upper ? streams_.boundary : streams_.other_boundary;
+    const bool has_own = face == t_lower && !team_.slab.is_split_along_z();
+    const example::Stream& stream = has_own ? streams_.other_boundary : streams_.boundary;
     exchange_.fetch(stream, face);
-    queue_outer(stream, arguments, outer_slice(team_.slab, face));
+    here |= bit(face);
+    std::erase_if(left, [&](const OuterBox& outer) {
+      const bool can_go = (outer.needed & ~here) == 0;
+      if (can_go && !without(Stage::exterior)) {
+        queue_box(stream, arguments, outer.box);
+      }
+      return can_go;
+    });
     let_bulk_follow(stream);
   }
   exchange_.finish_sends();
@@ -281,9 +292,8 @@ void Hop<Precision>::queue_exterior_as_faces_come(const Arguments& arguments) {
 /// host has seen, came after it.
 template <typename Precision>
 void Hop<Precision>::post_receives(const Arguments& arguments) {
-  const Sides& sides = arguments.sides;
   exchange_.post(step_, pointers_of(arguments.ghosts),
-                 static_cast<std::size_t>(sides.selected.count) * sides.face_bytes);
+                 message_bytes<Precision>(team_.slab, arguments.sides.selected.count));
 }
 
 template <typename Precision>

@@ -64,14 +64,12 @@ class Hop {
 
   [[nodiscard]] bool without(Stage stage) const { return transfer_.without == stage; }
   [[nodiscard]] PackArguments<Precision> packing(const Arguments& arguments, const Signal& signal) const;
-  [[nodiscard]] Faces<Precision> faces_at(std::byte* data) const {
-    return two_faces_at<Precision>(team_.slab, sides_, data);
-  }
-  [[nodiscard]] static FacePointers pointers_of(const Faces<Precision>& faces) {
-    return {faces.upper.data, faces.lower.data};
+  [[nodiscard]] Faces faces_in(std::byte* data) const {
+    return faces_at<Precision>(team_.slab, sides_, data);
   }
   void queue_interior(const Arguments& arguments);
-  void queue_outer(const example::Stream& stream, const Arguments& arguments, Part part);
+  void queue_box(const example::Stream& stream, const Arguments& arguments, const Box& box);
+  void queue_all_outer(const example::Stream& stream, const Arguments& arguments);
   void let_bulk_follow(const example::Stream& stream);
   void queue_exterior(const Arguments& arguments);
   void queue_exterior_as_faces_come(const Arguments& arguments);

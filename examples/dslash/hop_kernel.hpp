@@ -48,9 +48,10 @@ __device__ inline void wait_for(const unsigned* flag, unsigned epoch) {
   }
 }
 
+/// Copies a half spinor of an outer slice, as it is stored.
 template <typename Precision, bool is_lower>
-DSLASH_INLINE void pack_half(const SpinorView<Precision>& in, const FaceView<Precision>& face, int face_sites,
-                             int site, int item) {
+DSLASH_INLINE void pack_half(const SpinorView<Precision>& in, const FaceView& face, int face_sites, int site,
+                             int item) {
   typename Precision::Stored stored[half_spinor_numbers];
   load_stored<Precision, spinor_numbers, is_lower ? half_spinor_numbers : 0>(in.data, in.sites, site, stored);
   store_stored<Precision, half_spinor_numbers>(face.data, face_sites, item, stored);
@@ -59,23 +60,64 @@ DSLASH_INLINE void pack_half(const SpinorView<Precision>& in, const FaceView<Pre
   }
 }
 
-/// Copies a half spinor of an outer slice, as it is stored, to a face. The last block tells that all is
-/// there.
+/// Projects a spinor of an outer plane as the neighbour along z would: the same operations, the same bits.
+template <typename Precision, int sign>
+DSLASH_INLINE void pack_projected(const SpinorView<Precision>& in, const FaceView& face, int face_sites,
+                                  int site, int item) {
+  const auto half = project<z_direction, sign>(load_raw_spinor(in, site));
+  typename ZPrecision<Precision>::Stored stored[half_spinor_numbers];
+  DSLASH_UNROLL for (int i = 0; i < 6; ++i) {
+    stored[2 * i] = half.spin[i / 3][i % 3].re;
+    stored[2 * i + 1] = half.spin[i / 3][i % 3].im;
+  }
+  store_stored<ZPrecision<Precision>, half_spinor_numbers>(face.data, face_sites, item, stored);
+  if constexpr (is_fixed_point<Precision>) {
+    face.norms[item] = __ldg(in.norms + site);
+  }
+}
+
+/// Faces of a side, one item a thread: in time first.
+template <typename Precision>
+DSLASH_INLINE void pack_item(const PackArguments<Precision>& arguments, int side, int index) {
+  const SpinorView<Precision> in = view_of_side(arguments.in, arguments.sides, side);
+  const auto face = [&](Face of) { return view_of_side(arguments.out, of, arguments.sides, side); };
+  const Slab& slab = arguments.slab;
+  const int in_time = slab.is_split_in_time() ? slab.face_sites() : 0;
+  if (index < in_time) {
+    pack_half<Precision, false>(in, face(t_upper), in_time, in.sites - in_time + index, index);
+  } else if (index < 2 * in_time) {
+    index -= in_time;
+    pack_half<Precision, true>(in, face(t_lower), in_time, index, index);
+  } else {
+    index -= 2 * in_time;
+    const int along_z = slab.z_face_sites();
+    const bool is_upper = index < along_z;
+    index -= is_upper ? 0 : along_z;
+    const int slice = index / slab.plane_sites();
+    const int first = slice * slab.face_sites() + index - slice * slab.plane_sites();
+    if (is_upper) {
+      pack_projected<Precision, -1>(in, face(z_upper), along_z,
+                                    first + slab.face_sites() - slab.plane_sites(), index);
+    } else {
+      pack_projected<Precision, 1>(in, face(z_lower), along_z, first, index);
+    }
+  }
+}
+
+/// Items that a side has in all faces.
+[[nodiscard]] DSLASH_INLINE int items_of_faces(const Slab& slab) {
+  return 2 * ((slab.is_split_in_time() ? slab.face_sites() : 0) +
+              (slab.is_split_along_z() ? slab.z_face_sites() : 0));
+}
+
+/// The last block tells that all is there.
 template <typename Precision>
 __device__ __forceinline__ void pack_faces(const PackArguments<Precision>& arguments, int block) {
   const int index = block * static_cast<int>(blockDim.x) + static_cast<int>(threadIdx.x);
-  const int face_sites = arguments.face_sites;
-  const int side = index / (2 * face_sites);
-  const int of_side = index - side * 2 * face_sites;
+  const int items = items_of_faces(arguments.slab);
+  const int side = index / items;
   if (side < arguments.sides.selected.count) {
-    const SpinorView<Precision> in = view_of_side(arguments.in, arguments.sides, side);
-    if (of_side < face_sites) {
-      const FaceView<Precision> face = view_of_side(arguments.out.upper, arguments.sides, side);
-      pack_half<Precision, false>(in, face, face_sites, in.sites - face_sites + of_side, of_side);
-    } else {
-      const FaceView<Precision> face = view_of_side(arguments.out.lower, arguments.sides, side);
-      pack_half<Precision, true>(in, face, face_sites, of_side - face_sites, of_side - face_sites);
-    }
+    pack_item(arguments, side, index - side * items);
   }
   if (arguments.signal.arrived == nullptr) {
     return;
@@ -106,26 +148,58 @@ DSLASH_INLINE typename Precision::Real weight_of(typename Precision::Real factor
   }
 }
 
+/// Where a neighbour along a direction of space is: a site of this rank, or an item of a face.
+struct Neighbour {
+  int site;
+  int item = -1;  ///< in a face; else −1
+
+  [[nodiscard]] DSLASH_INLINE bool is_ghost() const { return item >= 0; }
+};
+
+/// Half of a neighbour's spinor, projected, and its norm.
+template <typename Precision, int direction, int sign>
+DSLASH_INLINE void load_projected(const HopArguments<Precision>& arguments, const SpinorView<Precision>& in,
+                                  int side, Neighbour neighbour, HalfSpinor<typename Precision::Real>& half,
+                                  float& norm) {
+  if constexpr (direction == z_direction) {
+    if (neighbour.is_ghost()) {
+      constexpr Face face = sign > 0 ? z_lower : z_upper;
+      wait_for(arguments.arrival.flags[face], arguments.arrival.epoch);
+      const FaceView view = view_of_side(arguments.ghosts, face, arguments.sides, side);
+      norm = load_norm<Precision, Memory::changing>(view.norms, neighbour.item);
+      half = load_raw_half<ZPrecision<Precision>, half_spinor_numbers, 0, Memory::changing>(
+          view.data, arguments.slab.z_face_sites(), neighbour.item);
+      return;
+    }
+  }
+  norm = load_norm<Precision>(in.norms, neighbour.site);
+  half = project<direction, sign>(load_raw_spinor(in, neighbour.site));
+}
+
 /// Adds both neighbours along a direction of space.
 template <typename Precision, int rows, int direction>
 DSLASH_INLINE void hop_in_space(const HopArguments<Precision>& arguments, const SpinorView<Precision>& in,
-                                int site, int ahead, int behind, Spinor<typename Precision::Real>& sum) {
+                                int side, int site, Neighbour ahead, Neighbour behind,
+                                Spinor<typename Precision::Real>& sum) {
   // Where the weight is the same for all sites, the sum is multiplied by it at the end.
   constexpr bool is_weighted = is_fixed_point<Precision>;
   const int stride = arguments.gauge.stride;
+  HalfSpinor<typename Precision::Real> half;
+  float norm = 1;
   {
-    const auto half = project<direction, 1>(load_raw_spinor(in, ahead));
+    load_projected<Precision, direction, 1>(arguments, in, side, ahead, half, norm);
     const auto link =
         load_raw_link<Precision, rows>(arguments.gauge.block(arguments.parity, direction), stride, site);
-    const auto weight = weight_of<Precision>(arguments.spatial_weight, load_norm<Precision>(in.norms, ahead));
+    const auto weight = weight_of<Precision>(arguments.spatial_weight, norm);
     add_reconstructed<direction, 1, is_weighted>(sum, weight, multiply(link, half));
   }
   {
-    const auto half = project<direction, -1>(load_raw_spinor(in, behind));
+    load_projected<Precision, direction, -1>(arguments, in, side, behind, half, norm);
+    // A ghost's link is in the padding.
+    const int link_site = behind.is_ghost() ? arguments.slab.sites() + behind.item : behind.site;
     const auto link = load_raw_link<Precision, rows>(arguments.gauge.block(1 - arguments.parity, direction),
-                                                     stride, behind);
-    const auto weight =
-        weight_of<Precision>(arguments.spatial_weight, load_norm<Precision>(in.norms, behind));
+                                                     stride, link_site);
+    const auto weight = weight_of<Precision>(arguments.spatial_weight, norm);
     add_reconstructed<direction, -1, is_weighted>(sum, weight, adjoint_multiply(link, half));
   }
 }
@@ -148,9 +222,9 @@ DSLASH_INLINE void load_in_time(const HopArguments<Precision>& arguments, const 
                                 HalfSpinor<typename Precision::Real>& half, float& norm) {
   constexpr int first = is_ahead ? half_spinor_numbers : 0;
   if (is_ghost) {
-    wait_for(is_ahead ? arguments.arrival.lower : arguments.arrival.upper, arguments.arrival.epoch);
-    const FaceView<Precision> face =
-        view_of_side(is_ahead ? arguments.ghosts.lower : arguments.ghosts.upper, arguments.sides, side);
+    constexpr Face of = is_ahead ? t_lower : t_upper;
+    wait_for(arguments.arrival.flags[of], arguments.arrival.epoch);
+    const FaceView face = view_of_side(arguments.ghosts, of, arguments.sides, side);
     norm = load_norm<Precision, Memory::changing>(face.norms, in_face);
     half = load_raw_half<Precision, half_spinor_numbers, 0, Memory::changing>(
         face.data, arguments.slab.face_sites(), in_face);
@@ -173,7 +247,7 @@ DSLASH_INLINE void hop_in_time(const HopArguments<Precision>& arguments, const S
   {
     const bool is_last = slice + 1 == slab.slices;
     HalfSpinor<Real> half;
-    load_in_time<Precision, true>(arguments, in, side, is_last && arguments.has_ghosts,
+    load_in_time<Precision, true>(arguments, in, side, is_last && slab.is_split_in_time(),
                                   is_last ? in_face : site + face_sites, in_face, half, norm);
     const auto link = load_raw_link<Precision, rows>(arguments.gauge.block(arguments.parity, time_direction),
                                                      arguments.gauge.stride, site);
@@ -182,7 +256,7 @@ DSLASH_INLINE void hop_in_time(const HopArguments<Precision>& arguments, const S
   }
   {
     const bool is_first = slice == 0;
-    const bool is_ghost = is_first && arguments.has_ghosts;
+    const bool is_ghost = is_first && slab.is_split_in_time();
     const int behind = is_first ? slab.sites() - face_sites + in_face : site - face_sites;
     HalfSpinor<Real> half;
     load_in_time<Precision, false>(arguments, in, side, is_ghost, behind, in_face, half, norm);
@@ -224,35 +298,40 @@ __global__ void __launch_bounds__(block_threads, blocks_together<Precision, rows
   const int half_plane = half_x * lattice.y;
   const int xy =
       ((block - row_of_tiles * arguments.tiles_xy) << tile.log_xy) + (thread & ((1 << tile.log_xy) - 1));
-  const int z = ((row_of_tiles - tile_t * arguments.tiles_z) << tile.log_z) +
-                (thread >> tile.log_xy & ((1 << tile.log_z) - 1));
+  const int index_z = ((row_of_tiles - tile_t * arguments.tiles_z) << tile.log_z) +
+                      (thread >> tile.log_xy & ((1 << tile.log_z) - 1));
   const int index_t = (tile_t << tile.log_t) + (thread >> (tile.log_xy + tile.log_z));
-  if (xy >= half_plane || z >= lattice.z || index_t >= arguments.part.count) {
+  const Box& box = arguments.box;
+  if (xy >= half_plane || index_z >= box.planes.count || index_t >= box.slices.count) {
     return;
   }
-  const int slice = arguments.part.first + arguments.part.step * index_t;
+  const int slice = box.slices.first + box.slices.step * index_t;
+  const int z = box.planes.first + box.planes.step * index_z;
   const int y = xy / half_x;
   const int column = xy - y * half_x;
   const int in_face = z * half_plane + xy;
   const int site = slice * slab.face_sites() + in_face;
-  const bool is_odd_row = ((y + z + slab.first_slice + slice + arguments.parity) & 1) != 0;
+  const bool is_odd_row = ((y + slab.first_plane + z + slab.first_slice + slice + arguments.parity) & 1) != 0;
 
   const SpinorView<Precision> in = view_of_side(arguments.in, arguments.sides, side);
   Spinor<Real> sum{};
   {
     const int ahead = !is_odd_row ? site : column + 1 == half_x ? site + 1 - half_x : site + 1;
     const int behind = is_odd_row ? site : column == 0 ? site - 1 + half_x : site - 1;
-    hop_in_space<Precision, rows, 0>(arguments, in, site, ahead, behind, sum);
+    hop_in_space<Precision, rows, 0>(arguments, in, side, site, {ahead}, {behind}, sum);
   }
   {
     const int ahead = y + 1 == lattice.y ? site + half_x - half_plane : site + half_x;
     const int behind = y == 0 ? site - half_x + half_plane : site - half_x;
-    hop_in_space<Precision, rows, 1>(arguments, in, site, ahead, behind, sum);
+    hop_in_space<Precision, rows, 1>(arguments, in, side, site, {ahead}, {behind}, sum);
   }
   {
-    const int ahead = z + 1 == lattice.z ? site + half_plane - slab.face_sites() : site + half_plane;
+    const bool is_last = z + 1 == slab.planes;
+    const int ahead = is_last ? site + half_plane - slab.face_sites() : site + half_plane;
     const int behind = z == 0 ? site - half_plane + slab.face_sites() : site - half_plane;
-    hop_in_space<Precision, rows, 2>(arguments, in, site, ahead, behind, sum);
+    const int item = slab.is_split_along_z() ? slice * half_plane + xy : -1;
+    hop_in_space<Precision, rows, z_direction>(arguments, in, side, site, {ahead, is_last ? item : -1},
+                                               {behind, z == 0 ? item : -1}, sum);
   }
   if constexpr (!is_fixed_point<Precision>) {
     DSLASH_UNROLL for (int i = 0; i < 12; ++i) {

@@ -26,11 +26,14 @@ void for_each_number(const Slab& slab, int parity, Field& whole, Call&& call) {
 /// Calls with the place and the spinor of each site of this rank.
 template <typename Call>
 void for_each_own_site(const Team& team, Call&& call) {
-  const auto slice = static_cast<std::size_t>(team.slab.lattice.spatial_sites());
-  const std::size_t first = slice * static_cast<std::size_t>(team.slab.first_slice);
-  const std::size_t last = first + slice * static_cast<std::size_t>(team.slab.slices);
-  for (std::size_t site = first; site < last; ++site) {
-    call(site);
+  const Slab& slab = team.slab;
+  const auto plane = std::uint64_t{2} * static_cast<unsigned>(slab.plane_sites());
+  for (int slice = 0; slice < slab.slices; ++slice) {
+    const std::uint64_t first =
+        global_index(slab.lattice, {0, 0, slab.first_plane, slab.first_slice + slice});
+    for (std::uint64_t site = first; site < first + plane * static_cast<unsigned>(slab.planes); ++site) {
+      call(site);
+    }
   }
 }
 

@@ -15,7 +15,7 @@ namespace dslash {
 /// Ends the job if a kernel could not be launched. Defined where MPI is known.
 void check_launch(cudaError_t error);
 
-/// Updates the sites of `part`; its first blocks pack faces if `pack.blocks` is not 0. Without `x.data`,
+/// Updates the sites of `box`; its first blocks pack faces if `pack.blocks` is not 0. Without `x.data`,
 /// out = D in, else out = x + scale D in. Tiles, and how many blocks pack, are filled in here.
 template <typename Precision>
 void queue_hop(cudaStream_t stream, HopArguments<Precision> arguments);

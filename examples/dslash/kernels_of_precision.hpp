@@ -66,12 +66,12 @@ void launch_blocks(cudaStream_t stream, dim3 grid, int threads, void (*kernel)(P
 
 template <typename Precision>
 [[nodiscard]] int pack_blocks(const PackArguments<Precision>& arguments, int threads) {
-  return (2 * arguments.face_sites * arguments.sides.selected.count + threads - 1) / threads;
+  return (items_of_faces(arguments.slab) * arguments.sides.selected.count + threads - 1) / threads;
 }
 
 /// The largest tile of so many sites or fewer that wastes no thread along x and y, where there is one of a
 /// warp or more.
-[[nodiscard]] inline Tile tile_of(const Lattice& lattice, const Part& part, int most_sites) {
+[[nodiscard]] inline Tile tile_of(const Lattice& lattice, const Box& box, int most_sites) {
   const int half_plane = lattice.x / 2 * lattice.y;
   Tile tile{6, 0, 0};
   while (tile.threads() > most_sites) {
@@ -83,8 +83,8 @@ template <typename Precision>
   while (tile.log_xy > 0 && 1 << (tile.log_xy - 1) >= half_plane) {
     --tile.log_xy;
   }
-  tile.log_z = 2 * tile.threads() <= most_sites ? 1 : 0;
-  while (2 * tile.threads() <= most_sites && 1 << tile.log_t < part.count) {
+  tile.log_z = 2 * tile.threads() <= most_sites && box.planes.count > 1 ? 1 : 0;
+  while (2 * tile.threads() <= most_sites && 1 << tile.log_t < box.slices.count) {
     ++tile.log_t;
   }
   return tile;
@@ -114,16 +114,16 @@ void launch_hop_of_rows(cudaStream_t stream, const HopArguments<Precision>& argu
 template <typename Precision>
 void queue_hop(cudaStream_t stream, HopArguments<Precision> arguments) {
   const Lattice& lattice = arguments.slab.lattice;
-  arguments.tile = detail::tile_of(lattice, arguments.part, block_threads / arguments.sides.selected.count);
+  arguments.tile = detail::tile_of(lattice, arguments.box, block_threads / arguments.sides.selected.count);
   if (arguments.pack.blocks > 0) {
     arguments.pack.blocks =
         detail::pack_blocks(arguments.pack, arguments.tile.threads() * arguments.sides.selected.count);
   }
   const auto tiles = [](int extent, int log_tile) { return (extent + (1 << log_tile) - 1) >> log_tile; };
   arguments.tiles_xy = tiles(lattice.x / 2 * lattice.y, arguments.tile.log_xy);
-  arguments.tiles_z = tiles(lattice.z, arguments.tile.log_z);
+  arguments.tiles_z = tiles(arguments.box.planes.count, arguments.tile.log_z);
   const int blocks =
-      arguments.tiles_xy * arguments.tiles_z * tiles(arguments.part.count, arguments.tile.log_t) +
+      arguments.tiles_xy * arguments.tiles_z * tiles(arguments.box.slices.count, arguments.tile.log_t) +
       arguments.pack.blocks;
   if (blocks == 0) {
     return;

@@ -1,5 +1,5 @@
-// Sites of the lattice, and which of them a rank holds. Time slices are spread over the ranks in order; a
-// site is even or odd by its global coordinates. Knows no GPU call, no MPI.
+// Sites of the lattice, and which of them a rank holds. Time slices, and planes of one z, are spread over the
+// ranks in order; a site is even or odd by its global coordinates. Knows no GPU call, no MPI.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,12 @@
 namespace dslash {
 
 constexpr int dimensions = 4;
+constexpr int z_direction = 2;
 constexpr int time_direction = 3;
+
+/// Faces between ranks. Upper ones go forwards, in time or along z, lower ones backwards.
+enum Face { t_upper, t_lower, z_upper, z_lower };
+constexpr int most_faces = 4;
 
 struct Lattice {
   int x = 8;
@@ -53,33 +58,50 @@ EXAMPLE_HOST_DEVICE inline Site forward(const Lattice& lattice, Site site, int d
   return site;
 }
 
-/// The slices of a rank. Sites of one parity are numbered with x, which takes half a row, running fastest.
+/// The slices of a rank, and their planes of one z that it holds. Sites of one parity are numbered with x,
+/// which takes half a row, running fastest.
 struct Slab {
   Lattice lattice;
   int first_slice = 0;
   int slices = 16;
+  int first_plane = 0;
+  int planes = 8;
 
-  /// Sites of one parity in a slice: what one face has.
-  [[nodiscard]] EXAMPLE_HOST_DEVICE int face_sites() const { return lattice.x / 2 * lattice.y * lattice.z; }
+  /// Sites of one parity in a plane.
+  [[nodiscard]] EXAMPLE_HOST_DEVICE int plane_sites() const { return lattice.x / 2 * lattice.y; }
+  /// Sites of one parity in a slice: what one face in time has.
+  [[nodiscard]] EXAMPLE_HOST_DEVICE int face_sites() const { return plane_sites() * planes; }
+  /// What one face along z has.
+  [[nodiscard]] EXAMPLE_HOST_DEVICE int z_face_sites() const { return plane_sites() * slices; }
+  [[nodiscard]] EXAMPLE_HOST_DEVICE int sites_of(Face face) const {
+    return face == t_upper || face == t_lower ? face_sites() : z_face_sites();
+  }
   /// Sites of one parity.
   [[nodiscard]] EXAMPLE_HOST_DEVICE int sites() const { return face_sites() * slices; }
-  [[nodiscard]] EXAMPLE_HOST_DEVICE bool is_whole() const { return slices == lattice.t; }
+  /// Whether other ranks have the neighbours in time, or along z.
+  [[nodiscard]] EXAMPLE_HOST_DEVICE bool is_split_in_time() const { return slices != lattice.t; }
+  [[nodiscard]] EXAMPLE_HOST_DEVICE bool is_split_along_z() const { return planes != lattice.z; }
+  [[nodiscard]] EXAMPLE_HOST_DEVICE bool has(Face face) const {
+    return face == t_upper || face == t_lower ? is_split_in_time() : is_split_along_z();
+  }
 
   [[nodiscard]] EXAMPLE_HOST_DEVICE Site site(int parity, int index) const {
     const int half_x = lattice.x / 2;
     const int row = index / half_x;
     const int plane = row / lattice.y;
-    const int slice = plane / lattice.z;
+    const int slice = plane / planes;
     const int y = row - plane * lattice.y;
-    const int z = plane - slice * lattice.z;
+    const int z = first_plane + plane - slice * planes;
     const int t = first_slice + slice;
     return {2 * (index - row * half_x) + ((y + z + t + parity) & 1), y, z, t};
   }
 };
 
-[[nodiscard]] inline Slab slab_of_rank(const Lattice& lattice, int rank, int rank_count) {
-  const int slices = lattice.t / rank_count;
-  return {lattice, rank * slices, slices};
+/// So many ranks, one after the other, are along z; the others split time.
+[[nodiscard]] inline Slab slab_of_rank(const Lattice& lattice, int rank, int rank_count, int along_z) {
+  const int slices = lattice.t / (rank_count / along_z);
+  const int planes = lattice.z / along_z;
+  return {lattice, rank / along_z * slices, slices, rank % along_z * planes, planes};
 }
 
 }  // namespace dslash

@@ -10,9 +10,14 @@ constexpr int link_numbers = 18;
 
 double error_of_link(Slab slab, const Model& model, int parity, int direction, int index,
                      const double* plain) {
-  if (index >= slab.sites()) {  // of the slice before
+  if (index >= slab.sites()) {  // of the slice before, or of the plane before
     index -= slab.sites();
-    slab.first_slice = (slab.first_slice + slab.lattice.t - 1) % slab.lattice.t;
+    if (direction == time_direction) {
+      slab.first_slice = (slab.first_slice + slab.lattice.t - 1) % slab.lattice.t;
+    } else {
+      slab.first_plane = (slab.first_plane + slab.lattice.z - 1) % slab.lattice.z;
+      slab.planes = 1;
+    }
   }
   const Link<double> expected = link_of(model, slab.site(parity, index), direction);
   double largest = 0;
@@ -30,14 +35,18 @@ double largest_link_error(Hop<Precision>& hop, const Model& model) {
   const Team& team = hop.team();
   const Slab& slab = team.slab;
   const example::Stream& stream = hop.streams().bulk;
-  const int padding = team.size > 1 ? slab.face_sites() : 0;
-  const std::size_t most = static_cast<std::size_t>(slab.sites() + padding) * link_numbers;
+  const auto padding_of = [&](int direction) {
+    const Face face = direction == time_direction ? t_upper : z_upper;
+    return direction >= z_direction && slab.has(face) ? slab.sites_of(face) : 0;
+  };
+  const int most_links = slab.sites() + std::max(padding_of(z_direction), padding_of(time_direction));
+  const std::size_t most = static_cast<std::size_t>(most_links) * link_numbers;
   const example::DeviceArray<double> on_device(most);
   const example::PinnedArray<double> plain(most);
   double largest = 0;
   for (int parity = 0; parity < 2; ++parity) {
     for (int direction = 0; direction < dimensions; ++direction) {
-      const int links = slab.sites() + (direction == time_direction ? padding : 0);
+      const int links = slab.sites() + padding_of(direction);
       queue_export_links<Precision>(stream.get(), hop.gauge(), parity, direction, links, on_device.get());
       example::check(cudaMemcpyAsync(plain.get(), on_device.get(),
                                      static_cast<std::size_t>(links) * link_numbers * sizeof(double),

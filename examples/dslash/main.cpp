@@ -141,7 +141,7 @@ void time_on(const dslash::Options& options, int rank, int ranks, dslash::Result
     if (options.scaling == dslash::Scaling::weak) {
       lattice.t *= ranks;
     }
-    const dslash::Team team(lattice, some);
+    const dslash::Team team(lattice, some, 1);
     time_policies(with_tuned_policy(options, team, result), team, result);
     MPI_Comm_free(&some);
   }
@@ -193,7 +193,7 @@ int run(dslash::Options options, int rank, int rank_count) {
   if (options.scaling == dslash::Scaling::weak) {
     lattice.t *= rank_count;
   }
-  const dslash::Team team(lattice, MPI_COMM_WORLD);
+  const dslash::Team team(lattice, MPI_COMM_WORLD, options.split_z);
   if (!write_links(options, rank)) {
     return 1;
   }

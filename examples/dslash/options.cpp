@@ -72,6 +72,19 @@ std::string ranks_that_divide(int slices) {
   return list;
 }
 
+std::string z_complaint(const Options& options, int rank_count) {
+  const int split = options.split_z;
+  const int planes = options.model.lattice.z;
+  if (split < 1 || rank_count % split != 0) {
+    return "--split-z: " + std::to_string(split) + " does not divide " + std::to_string(rank_count) +
+           " ranks";
+  }
+  return planes % split != 0 || (split > 1 && planes / split < 2)
+             ? "--split-z: " + std::to_string(planes) + " planes along z cannot be split over " +
+                   std::to_string(split) + " ranks, at least two each"
+             : "";
+}
+
 std::string lattice_complaint(const Options& options, int rank_count) {
   const Lattice& lattice = options.model.lattice;
   for (const int extent : {lattice.x, lattice.y, lattice.z, lattice.t}) {
@@ -79,7 +92,7 @@ std::string lattice_complaint(const Options& options, int rank_count) {
       return "all extents must be even and positive, got " + std::to_string(extent);
     }
   }
-  const int ranks = options.scaling == Scaling::weak ? 1 : rank_count;
+  const int ranks = options.scaling == Scaling::weak ? 1 : rank_count / options.split_z;
   if (lattice.t % ranks != 0 || (ranks > 1 && lattice.t / ranks < 2)) {
     return std::to_string(lattice.t) + " time slices cannot be split over " + std::to_string(ranks) +
            " ranks, at least two each; over these they can: " + ranks_that_divide(lattice.t);
@@ -116,6 +129,10 @@ std::string number_complaint(const Options& options) {
 }
 
 std::string complaint(const Options& options, int rank_count) {
+  const std::string of_z = z_complaint(options, rank_count);
+  if (!of_z.empty()) {
+    return of_z;
+  }
   const std::string of_lattice = lattice_complaint(options, rank_count);
   if (!of_lattice.empty()) {
     return "--lattice: " + of_lattice;
@@ -137,6 +154,9 @@ std::string complaint(const Options& options, int rank_count) {
   if (options.scaling != Scaling::none && (options.solves || options.verify)) {
     return "--scaling: not with --solve or --verify";
   }
+  if (options.split_z > 1 && (options.scaling != Scaling::none || options.reduction == Reduction::by_slice)) {
+    return "--split-z: not with --scaling, nor with --reduction by-slice, which needs whole slices";
+  }
   if (options.tunes && options.transfer.without != Stage::nothing) {
     return "--policy: tuned is not for --without";
   }
@@ -153,6 +173,8 @@ std::string complaint(const Options& options, int rank_count) {
 void add_options(CLI::App& app, Options& options, std::string& lattice, std::string& policy,
                  bool& shows_policies) {
   app.add_option("--lattice", lattice, "extents X,Y,Z,T, all even; T is split over the ranks")
+      ->capture_default_str();
+  app.add_option("--split-z", options.split_z, "so many of the ranks split z; the others split T")
       ->capture_default_str();
   example::add_choice(app, "--precision", options.numbers, numbers_names,
                       "of the operator; or of the solver, outer and inner");

@@ -24,8 +24,9 @@ struct Options {
   std::string gauge_path;    ///< of a file with links, or nothing
   std::string written_path;  ///< of a file that gets the links, or nothing
   Numbers numbers = Numbers::in_single;
-  int rows = 2;   ///< of links that are stored
-  int sides = 1;  ///< right-hand sides that the operator is applied to at once
+  int rows = 2;     ///< of links that are stored
+  int split_z = 1;  ///< ranks along z; the others split time
+  int sides = 1;    ///< right-hand sides that the operator is applied to at once
   Coefficients coefficients;
   Transfer transfer;
   bool all_policies = false;

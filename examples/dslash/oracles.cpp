@@ -256,7 +256,7 @@ class Oracles {
     }
     double differs = 0;
     if (team_.rank == 0) {
-      Oracles<Precision> on_one_rank(options_, Team(options_.model.lattice, MPI_COMM_SELF));
+      Oracles<Precision> on_one_rank(options_, Team(options_.model.lattice, MPI_COMM_SELF, 1));
       differs = on_one_rank.bits_by(Policy::none) == expected ? 0 : 1;
     }
     MPI_Bcast(&differs, 1, MPI_DOUBLE, 0, team_.communicator);

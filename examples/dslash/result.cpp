@@ -120,6 +120,7 @@ void print_json(const Options& options, const Result& result) {
        {{"lattice", {lattice.x, lattice.y, lattice.z, lattice.t}},
         {"precision", name_of(options.numbers)},
         {"rows", options.rows},
+        {"split_z", options.split_z},
         {"right_hand_sides", options.sides},
         {"exchange", example::name_of(options.transfer.exchange)},
         {"requests", name_of(options.transfer.requests)},

@@ -216,7 +216,7 @@ void check_bits(const Options& options, const Team& team, const std::vector<Poli
   }
   double differs = 0;
   if (team.rank == 0) {
-    const Team alone(options.model.lattice, MPI_COMM_SELF);
+    const Team alone(options.model.lattice, MPI_COMM_SELF, 1);
     Solution<Precise, Sloppy> other(options, alone, Policy::none);
     differs = other.solve().hash() == solved.hash() ? 0 : 1;
   }

@@ -89,13 +89,14 @@ std::optional<Tuned> tune(const Options& options, const Team& team) {
   timed.numbers = inner(options.numbers);
   timed.sides = options.solves ? sides_at_once(options) : options.sides;
   const Slab& slab = team.slab;
-  const TuningKey key{{slab.lattice.x, slab.lattice.y, slab.lattice.z, slab.slices},
+  const TuningKey key{{slab.lattice.x, slab.lattice.y, slab.planes, slab.slices},
                       timed.numbers,
                       options.rows,
                       timed.sides,
                       options.coefficients.has_clover(),
                       options.transfer.exchange,
-                      team.size};
+                      team.size,
+                      team.ranks_along_z};
   // Rank 0 alone reads and writes.
   std::optional<TuningFile> file;
   std::optional<Measured> kept;

@@ -22,7 +22,8 @@ Json json_of(const TuningKey& key) {
           {"right_hand_sides", key.sides},
           {"clover", key.has_clover},
           {"exchange", example::name_of(key.exchange)},
-          {"ranks", key.ranks}};
+          {"ranks", key.ranks},
+          {"ranks_along_z", key.ranks_along_z}};
 }
 
 Json json_of(const Measured& measured) {

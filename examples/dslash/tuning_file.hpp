@@ -26,6 +26,7 @@ struct TuningKey {
   bool has_clover = false;
   example::Exchange exchange = example::Exchange::device;
   int ranks = 1;
+  int ranks_along_z = 1;
 };
 
 struct Measured {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "examples/dslash/lattice.hpp"
 #include "examples/dslash/precision.hpp"
@@ -35,22 +36,24 @@ struct SpinorView {
   std::size_t side_bytes;  ///< from a right-hand side to the next one
 };
 
-/// Half spinors of one face: what is sent and received.
+/// Numbers of a face along z. Projected spinors in fixed point do not fit into as many bits: they travel as
+/// real numbers that are whole, so that no bit is lost.
 template <typename Precision>
+using ZPrecision = std::conditional_t<is_fixed_point<Precision>, Single, Precision>;
+
+/// Half spinors of one face: what is sent and received.
 struct FaceView {
   std::byte* data;
   float* norms;
 };
 
-/// The faces that neighbours need, or have sent.
-template <typename Precision>
+/// The faces that neighbours need, or have sent: in time, halves of spinors, along z, projected ones.
 struct Faces {
-  FaceView<Precision> upper;  ///< upper halves, which go forwards in time
-  FaceView<Precision> lower;  ///< lower halves, which go backwards
+  FaceView of[most_faces];
 };
 
 /// Links of both parities and all directions. Each block of links is padded by a face, where the links in
-/// time of the slice before the first one are.
+/// time of the slice before the first one are, or those along z of the plane before.
 template <typename Precision>
 struct GaugeView {
   std::byte* data;
@@ -74,11 +77,17 @@ struct CloverView {
   int sites;
 };
 
-/// Time slices that a kernel updates: first, first + step, …
+/// Slices or planes: first, first + step, …
 struct Part {
   int first;
   int step;
   int count;
+};
+
+/// Sites that a kernel updates: some planes of some time slices.
+struct Box {
+  Part slices;
+  Part planes;
 };
 
 /// A block of threads updates a tile of so many sites along x and y together, z and t, all powers of two.
@@ -93,7 +102,7 @@ struct Tile {
 /// Right-hand sides that share the links. Faces of those that are selected lie behind one another.
 struct Sides {
   Selection selected;
-  std::size_t face_bytes = 0;  ///< from a side's face to the next one's
+  std::size_t face_bytes[most_faces] = {};  ///< from a side's face to the next one's
 };
 
 template <typename Precision>
@@ -107,33 +116,32 @@ DSLASH_INLINE SpinorView<Precision> view_of_side(SpinorView<Precision> view, con
   return view_of_field(view, sides.selected.field_of(side));
 }
 
-template <typename Precision>
-DSLASH_INLINE FaceView<Precision> view_of_side(FaceView<Precision> view, const Sides& sides, int side) {
-  const std::size_t bytes = static_cast<std::size_t>(side) * sides.face_bytes;
+DSLASH_INLINE FaceView view_of_side(const Faces& faces, Face face, const Sides& sides, int side) {
+  const std::size_t bytes = static_cast<std::size_t>(side) * sides.face_bytes[face];
+  const FaceView view = faces.of[face];
   return {view.data + bytes, view.norms + bytes / sizeof(float)};
 }
 
 /// What is said once all faces are packed.
 struct Signal {
-  unsigned* arrived;   ///< blocks that have packed; in device memory, zero in between; or nobody is told
-  unsigned* flags[2];  ///< set to `epoch`, where they are
+  unsigned* arrived;  ///< blocks that have packed; in device memory, zero in between; or nobody is told
+  unsigned* flags[most_faces];  ///< set to `epoch`, where they are
   unsigned epoch;
 };
 
 template <typename Precision>
 struct PackArguments {
   SpinorView<Precision> in;
-  Faces<Precision> out;
+  Faces out;
   Sides sides;
-  int face_sites;
+  Slab slab;
   int blocks;  ///< 0: nothing is packed
   Signal signal;
 };
 
 /// Until when a kernel waits before it reads a face: until the flags have reached `epoch`.
 struct Arrival {
-  const unsigned* upper;  ///< or nothing
-  const unsigned* lower;
+  const unsigned* flags[most_faces];  ///< or nothing
   unsigned epoch;
 };
 
@@ -144,12 +152,11 @@ struct HopArguments {
   using Real = typename Precision::Real;
   Slab slab;
   Tile tile;
-  Part part;
+  Box box;
   Sides sides;
   int parity;
   int tiles_xy;
   int tiles_z;
-  bool has_ghosts;
   Real scale;
   Real spatial_weight;  ///< 1 / anisotropy
   Real boundary_sign;   ///< −1: antiperiodic in time
@@ -158,7 +165,7 @@ struct HopArguments {
   SpinorView<Precision> in;
   SpinorView<Precision> x;
   SpinorView<Precision> out;
-  Faces<Precision> ghosts;
+  Faces ghosts;
   Arrival arrival;
   PackArguments<Precision> pack;  ///< done by the first blocks
 };

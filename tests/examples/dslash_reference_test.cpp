@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "examples/dslash/theory.hpp"
 
 namespace dslash {
@@ -117,7 +119,7 @@ TEST(DslashModel, has_links_of_su3_that_depend_on_the_global_site_alone) {
 
 /// Slab numbers each parity's sites once, and neighbours have the other parity.
 TEST(DslashSlab, numbers_all_sites_of_a_parity) {
-  const Slab slab = slab_of_rank(small, 1, 2);
+  const Slab slab = slab_of_rank(small, 1, 2, 1);
   std::vector<int> seen(static_cast<std::size_t>(small.sites()));
   for (int parity = 0; parity < 2; ++parity) {
     for (int index = 0; index < slab.sites(); ++index) {
@@ -133,6 +135,24 @@ TEST(DslashSlab, numbers_all_sites_of_a_parity) {
   for (std::size_t site = 0; site < seen.size(); ++site) {
     EXPECT_EQ(seen[site], site < seen.size() / 2 ? 0 : 1);
   }
+}
+
+/// Ranks along z and in time: each site is one rank's.
+TEST(DslashSlab, of_all_ranks_have_each_site_once) {
+  const Lattice lattice{4, 2, 6, 4};
+  std::vector<int> seen(static_cast<std::size_t>(lattice.sites()));
+  for (int rank = 0; rank < 4; ++rank) {
+    const Slab slab = slab_of_rank(lattice, rank, 4, 2);
+    EXPECT_TRUE(slab.is_split_in_time() && slab.is_split_along_z());
+    EXPECT_EQ(slab.first_plane, rank % 2 * 3);
+    for (int parity = 0; parity < 2; ++parity) {
+      for (int index = 0; index < slab.sites(); ++index) {
+        EXPECT_EQ(parity_of(slab.site(parity, index)), parity);
+        ++seen[global_index(lattice, slab.site(parity, index))];
+      }
+    }
+  }
+  EXPECT_TRUE(std::ranges::all_of(seen, [](int times) { return times == 1; }));
 }
 
 }  // namespace

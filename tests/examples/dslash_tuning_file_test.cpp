@@ -68,6 +68,9 @@ TEST_F(DslashTuningFile, tells_cases_apart_by_all_that_matters) {
   other.ranks = 8;
   EXPECT_FALSE(file.fastest(other));
   other = {};
+  other.ranks_along_z = 2;
+  EXPECT_FALSE(file.fastest(other));
+  other = {};
   other.exchange = example::Exchange::staged_by_hand;
   EXPECT_FALSE(file.fastest(other));
 }
