@@ -165,7 +165,7 @@ void print_json(const Options& options, const Result& result) {
 }
 
 void print_case(const Options& options, const Case& of) {
-  std::printf("%-10s %2d ranks, %s: %.3f us, %.3g TF, %.4g GB/s without reuse, %.4g GB/s with",  //
+  std::printf("%-11s %2d ranks, %s: %.3f us, %.3g TF, %.4g GB/s without reuse, %.4g GB/s with",  //
               name_of(of.policy).c_str(), of.ranks, text_of(of.lattice).c_str(), of.application_s * 1e6,
               tflops(options, of), gigabytes_per_s(options, of, Reuse::none),
               gigabytes_per_s(options, of, Reuse::perfect));
