@@ -33,7 +33,7 @@ CommandLineOutcome<Options> outcome_of(std::optional<Options> read_options(int, 
   return outcome;
 }
 
-/// Reone_shot means: no options, exit code 2, and one line that contains `words`.
+/// Refused means: no options, exit code 2, and one line that contains `words`.
 template <typename Options>
 void expect_refused(const CommandLineOutcome<Options>& outcome, const std::string& words) {
   EXPECT_FALSE(outcome.options);

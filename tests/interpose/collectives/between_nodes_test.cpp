@@ -163,7 +163,7 @@ TEST_F(BetweenNodes, part_of_the_world_may_span_them_unevenly) {
   MPI_Comm_free(&part);
 }
 
-/// Reone_shot on one rank alone, as MPI lets it be: the others are in the call already when it is made again.
+/// Refused on one rank alone, as MPI lets it be: the others are in the call already when it is made again.
 TEST_F(BetweenNodes, what_is_refused_on_one_rank_may_be_called_again) {
   const Memory buffer = own_numbers();
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -20,13 +20,13 @@ int class_of(int code) {
 
 #define EXPECT_REFUSED(call) EXPECT_EQ(class_of(call), MPI_ERR_BUFFER) << #call
 
-class Reone_shotCalls : public testing::Test {
+class RefusedCalls : public testing::Test {
  protected:
-  Reone_shotCalls() {
+  RefusedCalls() {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   }
-  ~Reone_shotCalls() override {
+  ~RefusedCalls() override {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
   }
@@ -35,7 +35,7 @@ class Reone_shotCalls : public testing::Test {
   std::array<int, 1024> host{};
 };
 
-class Reone_shotWindows : public Reone_shotCalls {
+class RefusedWindows : public RefusedCalls {
  protected:
   void SetUp() override {
     // Open MPI 4.1 has no one-sided communication over some transports
@@ -54,7 +54,7 @@ class Reone_shotWindows : public Reone_shotCalls {
   MPI_Win window = MPI_WIN_NULL;
 };
 
-TEST_F(Reone_shotWindows, one_sided_calls_with_device_origins) {
+TEST_F(RefusedWindows, one_sided_calls_with_device_origins) {
   EXPECT_REFUSED(MPI_Put(device, 1, MPI_INT, 0, 0, 1, MPI_INT, window));
   EXPECT_REFUSED(MPI_Get(device, 1, MPI_INT, 0, 0, 1, MPI_INT, window));
   EXPECT_REFUSED(MPI_Accumulate(device, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, window));
@@ -68,7 +68,7 @@ TEST_F(Reone_shotWindows, one_sided_calls_with_device_origins) {
   EXPECT_REFUSED(MPI_Raccumulate(device, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, window, &request));
 }
 
-TEST_F(Reone_shotWindows, one_sided_calls_with_absolute_device_addresses) {
+TEST_F(RefusedWindows, one_sided_calls_with_absolute_device_addresses) {
   MPI_Aint address = 0;
   MPI_Get_address(device, &address);
   const int length = 1;
@@ -79,7 +79,7 @@ TEST_F(Reone_shotWindows, one_sided_calls_with_absolute_device_addresses) {
   MPI_Type_free(&absolute);
 }
 
-TEST_F(Reone_shotWindows, one_sided_calls_with_absolute_addresses_only_in_part_on_a_device) {
+TEST_F(RefusedWindows, one_sided_calls_with_absolute_addresses_only_in_part_on_a_device) {
   int on_host = 0;
   const Memory managed(MemoryKind::managed, 64);
   const std::array<int, 2> lengths{1, 1};
@@ -99,7 +99,7 @@ TEST_F(Reone_shotWindows, one_sided_calls_with_absolute_addresses_only_in_part_o
   }
 }
 
-TEST_F(Reone_shotWindows, but_not_with_host_origins) {
+TEST_F(RefusedWindows, but_not_with_host_origins) {
   int value = 7;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -108,7 +108,7 @@ TEST_F(Reone_shotWindows, but_not_with_host_origins) {
   EXPECT_EQ(host[3], 7);
 }
 
-TEST_F(Reone_shotCalls, windows_on_device_memory) {
+TEST_F(RefusedCalls, windows_on_device_memory) {
   MPI_Win window = MPI_WIN_NULL;
   EXPECT_REFUSED(MPI_Win_create(device, 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window));
   if (MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window) != MPI_SUCCESS) {
@@ -119,11 +119,11 @@ TEST_F(Reone_shotCalls, windows_on_device_memory) {
   MPI_Win_free(&window);
 }
 
-TEST_F(Reone_shotCalls, buffers_for_buffered_sends) {
+TEST_F(RefusedCalls, buffers_for_buffered_sends) {
   EXPECT_REFUSED(MPI_Buffer_attach(device, 4096));
 }
 
-TEST_F(Reone_shotCalls, split_collective_file_calls) {
+TEST_F(RefusedCalls, split_collective_file_calls) {
   MPI_File file = MPI_FILE_NULL;
   std::array<char, 64> name{};
   int rank = 0;
@@ -142,7 +142,7 @@ void count_call(MPI_Comm*, int* code, ...) {
   calls_of_handler += class_of(*code) == MPI_ERR_BUFFER ? 1 : 0;
 }
 
-TEST_F(Reone_shotCalls, go_to_the_error_handler_of_what_they_are_called_on) {
+TEST_F(RefusedCalls, go_to_the_error_handler_of_what_they_are_called_on) {
   calls_of_handler = 0;
   MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
   MPI_Comm_create_errhandler(count_call, &handler);
@@ -157,7 +157,7 @@ TEST_F(Reone_shotCalls, go_to_the_error_handler_of_what_they_are_called_on) {
 }
 
 #if MPI_VERSION >= 4
-TEST_F(Reone_shotCalls, partitioned_messages) {
+TEST_F(RefusedCalls, partitioned_messages) {
   MPI_Request request = MPI_REQUEST_NULL;
   EXPECT_REFUSED(MPI_Psend_init(device, 2, 4, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
   EXPECT_REFUSED(MPI_Precv_init(device, 2, 4, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
