@@ -139,7 +139,7 @@ TEST_F(JobCounts, calls_are_those_of_the_program_and_collectives_by_kernels_have
   for (const nlohmann::json& row : report.at("collectives")) {
     const std::string function = row.at("mpi_function");
     collectives[function] += row.at("calls").get<std::uint64_t>();
-    any_by_kernels = any_by_kernels || row.at("transport") == "one_shot";
+    any_by_kernels = any_by_kernels || row.at("transport") == "fused";
     if (function == "MPI_Allreduce" || function == "MPI_Alltoall") {  // all ranks take part in the moving
       EXPECT_NE(row.at("transport"), "none") << row;
     }
