@@ -14,7 +14,7 @@ namespace penstock::interpose {
 enum class SlotState : std::uint32_t {
   free,
   preparing,  ///< the sender's turn: it makes the payload available
-  offered,    ///< the receiver's turn: the payload is where Slot::place names
+  offered,    ///< the receiver's turn: the payload is where Slot::location says
   pulling,    ///< the receiver has taken the offer and fetches it
   asked,      ///< the sender's turn: the receiver wants what Slot::request names
   done,       ///< the receiver is done

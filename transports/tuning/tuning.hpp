@@ -43,7 +43,7 @@ struct Tuning {
   std::uint64_t network_packed_from;  ///< the same for payloads to another node
   std::uint64_t fused_to;     ///< one kernel on each rank carries out collectives of vectors and blocks up to
                               ///< this; above, messages and kernels
-  std::uint64_t buffered_to;  ///< standard-mode sends never wait for the receiver; above, they wait up to
+  std::uint64_t buffered_to;  ///< standard-mode sends wait 50 µs for the receiver; above, they wait up to
                               ///< receiver_timeout_us
   std::uint64_t receiver_timeout_us;  ///< after which they are buffered, too
   std::uint64_t linger_us;            ///< that the resident kernel waits for the next small payload; 0: never
