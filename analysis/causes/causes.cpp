@@ -90,9 +90,9 @@ std::string_view name_of(Gap gap) noexcept {
     case Gap::no_partner:
       return "the other side was not recorded";
     case Gap::no_common_clock:
-      return "the other side is on a host with another clock";
+      return "the other side is on a host whose clock could not be synchronised";
     case Gap::nothing_recorded:
-      return "what it waits for is not recorded";
+      return "the awaited operation was not recorded";
     case Gap::none:
       break;
   }

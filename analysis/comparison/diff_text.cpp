@@ -66,14 +66,15 @@ class DiffWriter {
         paragraph("1", fmt::format("{} became slower: {} ({}).", what, times, change_text(time)));
         break;
       case Verdict::jitter:
-        paragraph("1", fmt::format(
-                           "{} takes as long as before, as far as can be told: {} ({}, which may be chance).",
-                           what, times, change_text(time)));
+        paragraph("1",
+                  fmt::format("{} takes as long as before within the margin: {} ({}, which may be chance).",
+                              what, times, change_text(time)));
         break;
       case Verdict::unknown:
-        paragraph("1", fmt::format("{}: {} ({}). {}", what, times, change_text(time),
-                                   diff_.is_known ? "One run each does not tell whether that is chance."
-                                                  : "What became of it is not known: records are missing."));
+        paragraph("1",
+                  fmt::format("{}: {} ({}). {}", what, times, change_text(time),
+                              diff_.is_known ? "One run each cannot show whether that is chance."
+                                             : "Whether that is a change is unknown: records are missing."));
         break;
     }
   }
@@ -112,14 +113,15 @@ class DiffWriter {
         fmt::format("{} before, {} after; time a {} of the average rank. ", runs_text(diff_.runs_before),
                     runs_text(diff_.runs_after), diff_.is_by_step ? "step" : "run");
     if (!diff_.is_known) {
-      text += "Times are of the recorded parts, which may differ in what they hold.";
+      text += "Times are of the recorded parts, which may cover different work.";
     } else if (diff_.from_steps) {
       text +=
-          "± is the 95 % confidence interval by how the steps vary within a run; runs may differ by more: "
-          "repeat them "
-          "(penstock diff --before A1 A2 A3 --after B1 B2 B3).";
+          "± is the 95 % confidence interval from the variation of the steps within a run; runs may differ "
+          "by more: repeat them (penstock diff --before A1 A2 A3 --after B1 B2 B3).";
     } else if (diff_.totals.front().margin_ns) {
-      text += "± is the 95 % confidence interval by how the runs vary; the rest is called jitter.";
+      text +=
+          "± is the 95 % confidence interval from the variation of the runs; smaller changes are called "
+          "jitter.";
     } else {
       text +=
           "Repeat the runs to tell change from jitter (penstock diff --before A1 A2 A3 --after B1 B2 B3).";

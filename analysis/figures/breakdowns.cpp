@@ -22,7 +22,7 @@ void add_flaws_of_modules(Report& report) {
   for (const CallSiteFigures& site : report.call_sites) {
     if (modules.insert(site.module).second && is_newer_than(site.module, report.began_realtime_ns)) {
       report.flaws.push_back(
-          {site.module, std::nullopt, "is newer than the recording; call sites in it may be named wrongly"});
+          {site.module, std::nullopt, "is newer than the recording; its call sites may be named wrongly"});
     }
   }
 }

@@ -8,7 +8,7 @@ namespace penstock::analysis {
 
 ReplayFigure::ReplayFigure(const FigureContext& context) : graph_(context.index) {
   if (context.index.host_count() > 1 && context.index.clocks().aligned_hosts() < context.index.host_count()) {
-    give_up("the clocks of some hosts could not be brought together");
+    give_up("the clocks of some hosts could not be synchronised");
   }
 }
 
@@ -27,7 +27,7 @@ void ReplayFigure::add(const RankInput& rank) {
 bool ReplayFigure::can_replay() {
   constexpr std::uint64_t most_nodes = 4'000'000;  // half a gigabyte, and some seconds
   if (graph_ && nodes_ > most_nodes) {
-    give_up("the job has more than four million calls and kernels to be run again");
+    give_up("the job has more than four million calls and kernels, too many to be replayed");
   }
   return graph_.has_value();
 }

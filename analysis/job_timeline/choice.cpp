@@ -75,8 +75,8 @@ std::map<std::int32_t, std::string> chosen_ranks(const Report& report, std::size
     choose(report.peers[i].rank, "others wait for it");
   }
   for (std::size_t i = 0; i < std::min(named, report.longest_waits.size()); ++i) {
-    choose(report.longest_waits[i].rank, "waits longest at one time");
-    choose(report.longest_waits[i].counterpart, "a long wait is for it");
+    choose(report.longest_waits[i].rank, "has one of the longest waits");
+    choose(report.longest_waits[i].counterpart, "another rank waits long for it");
   }
   choose(report.ranks.front().rank, "the first");
   std::vector<std::int32_t> many;

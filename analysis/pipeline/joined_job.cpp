@@ -110,7 +110,7 @@ void MeasureVote::add(const RankVote& rank) {
 MeasureChoice MeasureVote::choice() const {
   if (!any_gpu_) {
     return {Measure::communication_time, any_is_missing_
-                                             ? "no GPU is known to have been used, but records are missing"
+                                             ? "no use of a GPU is recorded, but records are missing"
                                              : "the program used no GPU"};
   }
   return {why_not_.empty() ? Measure::exposed_communication : Measure::communication_time, why_not_};

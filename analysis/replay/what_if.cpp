@@ -166,7 +166,8 @@ OtherWay instead(const Report& report, IsOne is_one, IsOther is_other) {
 std::string words_of(std::string what, const OtherWay& way) {
   return way.known_bytes == way.bytes
              ? what
-             : fmt::format("{}: {} of it, the rest is not known", what, percent_text(way.known_share()));
+             : fmt::format("{} ({} of their bytes; the speed of the rest is unknown)", what,
+                           percent_text(way.known_share()));
 }
 
 /// Messages that went through host memory are as fast as direct ones, if those are faster.
@@ -212,11 +213,12 @@ void other_transports(ReplayGraph& graph, const Report& report, const OtherWay& 
       if (one == other || way.known_bytes == 0 || way.scenario.moving == straight.scenario.moving) {
         continue;
       }
-      what_if.push_back({fmt::format("{}_instead_of_{}", name_of(other), name_of(one)),
-                         words_of(fmt::format("what went by {} goes by {}, as others of its kind",
-                                              name_of(one), name_of(other)),
-                                  way),
-                         graph.run(way.scenario), way.known_share()});
+      what_if.push_back(
+          {fmt::format("{}_instead_of_{}", name_of(other), name_of(one)),
+           words_of(fmt::format("messages that went by {} go by {}, as fast as others of their kind",
+                                name_of(one), name_of(other)),
+                    way),
+           graph.run(way.scenario), way.known_share()});
     }
   }
 }
@@ -238,20 +240,21 @@ ReplayFigures replay(ReplayGraph& graph, const Report& report,
   }
   figures.path = path_of(graph, ranks, call_of_site);
   figures.what_if.push_back(
-      {"free_communication", "messages cost nothing; ranks still wait for each other", free_ns});
-  figures.what_if.push_back({"steady_wire", "every message as fast as the fastest twentieth of its kind",
+      {"free_communication", "free messages; ranks still wait for each other", free_ns});
+  figures.what_if.push_back({"steady_wire", "every message as fast as the fastest 5 % of its kind",
                              graph.run(steady_wire(report))});
   const OtherWay without_staging = straight(report);
   if (without_staging.known_bytes != 0) {
     figures.what_if.push_back(
         {"straight",
-         words_of("what went through host memory goes straight, as others of its kind", without_staging),
+         words_of("messages staged in host memory go directly, as fast as others of their kind",
+                  without_staging),
          graph.run(without_staging.scenario), without_staging.known_share()});
   }
   other_transports(graph, report, without_staging, figures.what_if);
   if (ranks.size() > 1) {
     figures.what_if.push_back(
-        {"balanced", "every rank computes as long as the mean of all", graph.run(balanced(ranks))});
+        {"balanced", "every rank computes for the mean time of all", graph.run(balanced(ranks))});
   }
   return figures;
 }

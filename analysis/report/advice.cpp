@@ -91,10 +91,10 @@ class Adviser {
                       name_of(each.destination), size_class_text(each.size_limit_bytes));
       if (each.reason == "receiver was late") {
         add(AdviceKind::post_receives_early, moving_ns,
-            fmt::format(
-                "Post receives earlier: {} had to be copied aside because their receiver did not take them "
-                "in time. Where it was posted, the receiver was in no MPI call (PENSTOCK_PROGRESS=thread).",
-                which),
+            fmt::format("Post receives earlier: {} were buffered in host memory because their receiver was "
+                        "late. Where the receive was posted, the receiver was outside MPI: try "
+                        "PENSTOCK_PROGRESS=thread.",
+                        which),
             "transports", report_.transports, each);
       } else if (!is_direct(each.transport)) {
         const TransportFigures* const better = faster_alike(each);
@@ -102,7 +102,7 @@ class Adviser {
         std::string proof;
         if (better != nullptr) {
           share -= *each.median_gbps / *better->median_gbps;
-          proof = fmt::format(" {} as large went by {} at {} GB/s instead of {}.",
+          proof = fmt::format(" {} of that size went by {} at {} GB/s instead of {}.",
                               count_text(better->messages), name_of(better->transport),
                               speed_text(*better->median_gbps), speed_text(*each.median_gbps));
         }
@@ -112,7 +112,7 @@ class Adviser {
             "transports", report_.transports, each);
       } else if (each.size_limit_bytes == size_limits_bytes[0]) {
         add(AdviceKind::join_messages, moving_ns,
-            fmt::format("Join small messages: {}, {} bytes on average, cost their latency each.", which,
+            fmt::format("Aggregate small messages: {}, {} bytes on average, pay a latency each.", which,
                         count_text(each.messages == 0 ? 0 : each.bytes / each.messages)),
             "transports", report_.transports, each);
       }
@@ -141,7 +141,7 @@ class Adviser {
           fmt::format("{} waits for {}, not for the network: {} a rank, {} of it exposed. {}", call(site),
                       kernels ? "a kernel" : "earlier work on the GPU", time(site.gpu_wait_ns),
                       time(of(site.by_cause, Cause::gpu_not_ready)),
-                      kernels ? "Compute what is sent first, in a kernel of its own."
+                      kernels ? "First compute the data to be sent, in a separate kernel."
                               : "No kernel was recorded: it is copies, memsets, or another process's work."),
           "call_sites", report_.call_sites, site);
     }
@@ -163,9 +163,9 @@ class Adviser {
     for (const LateReceiveFigures& each : report_.late_receives) {
       add(AdviceKind::post_receives_early, each.hides_ns,
           fmt::format(
-              "Post the receive of {} before {}, unless that uses its buffer: its messages ({}) had been "
-              "sent {} "
-              "before it was posted, on average, while that ran; it would hide {} a rank of their way.",
+              "Post the receive of {} before {}, unless that kernel uses its buffer: on average, its "
+              "messages ({}) had been sent {} before it was posted, while that kernel ran; posting it "
+              "earlier would hide {} a rank of their transfer.",
               printable(each.at), printable(each.kernel), count_text(each.messages),
               time_text(static_cast<double>(each.ready_ns) / static_cast<double>(each.messages)),
               time(each.hides_ns)));
@@ -189,26 +189,26 @@ class Adviser {
       named.push_back(each.rank);
       const std::uint64_t host_ns =
           each.late_ns - std::min(each.late_ns, each.in_kernels_ns + each.in_mpi_ns);
-      std::string meanwhile = fmt::format("{} host code", percent_text(share_of(host_ns, each.late_ns)));
+      std::string meanwhile = fmt::format("host code ({})", percent_text(share_of(host_ns, each.late_ns)));
       if (each.in_kernels_ns != 0) {
-        meanwhile = fmt::format("{} kernels (most of it {}), ",
-                                percent_text(share_of(each.in_kernels_ns, each.late_ns)),
-                                printable(each.main_kernel)) +
-                    meanwhile;
+        meanwhile =
+            fmt::format("kernels ({}, mostly {}), ", percent_text(share_of(each.in_kernels_ns, each.late_ns)),
+                        printable(each.main_kernel)) +
+            meanwhile;
       }
       if (each.in_mpi_ns != 0) {
         meanwhile +=
-            fmt::format(", {} other MPI calls", percent_text(share_of(each.in_mpi_ns, each.late_ns)));
+            fmt::format(", other MPI calls ({})", percent_text(share_of(each.in_mpi_ns, each.late_ns)));
       }
       if (is_within_error(each.late_ns, each.within_error_ns)) {
         continue;
       }
       add(AdviceKind::balance_ranks, certain(waits->by_cause, waits->within_error, Cause::collective_wait),
-          fmt::format("Rank {} is waited for at {} at {}: {} times, {} after the first one on average. "
-                      "Meanwhile it is in: {}.",
-                      each.rank, printable(each.mpi_function), printable(each.at), count_text(each.times),
-                      time_text(static_cast<double>(each.late_ns) / static_cast<double>(each.times)),
-                      meanwhile),
+          fmt::format(
+              "Other ranks wait for rank {} at {} at {}: {} times; on average it arrives {} after the first "
+              "rank. It spends that time in {}.",
+              each.rank, printable(each.mpi_function), printable(each.at), count_text(each.times),
+              time_text(static_cast<double>(each.late_ns) / static_cast<double>(each.times)), meanwhile),
           "late_ranks", report_.late_ranks, each);
     }
   }
@@ -250,10 +250,10 @@ class Adviser {
   void progress() {
     const std::uint64_t missing_ns = certain(report_.by_cause, report_.within_error, Cause::missing_progress);
     add(AdviceKind::progress_thread, missing_ns,
-        fmt::format("Partners had posted their side and were in no MPI call: {} a rank. "
-                    "PENSTOCK_PROGRESS=thread, with a "
-                    "core to spare for each rank, lets their transfers go on.",
-                    time(missing_ns)));
+        fmt::format(
+            "Partners had posted their side but were outside MPI: {} a rank. PENSTOCK_PROGRESS=thread, with "
+            "a core to spare for each rank, progresses their transfers.",
+            time(missing_ns)));
   }
 
   /// Advises on transfers that overlap with nothing, and names the kernel that could overlap.
@@ -271,14 +271,15 @@ class Adviser {
       const std::string name = printable(kernel->name);
       add(AdviceKind::overlap, saves_ns,
           is_blocking(site.mpi_function)
-              ? fmt::format("{} blocks for {} a rank while data moves, after {} has ended. Post it "
-                            "non-blocking before the part "
-                            "of {} that needs none of its data ({} a rank).",
-                            call(site), time(wire_ns), name, name, time(free_ns))
-              : fmt::format("{} waits for {} a rank while data moves, after {} has ended. Let the part of {} "
-                            "that needs none of "
-                            "this data ({} a rank) run meanwhile.",
-                            call(site), time(wire_ns), name, name, time(free_ns)),
+              ? fmt::format(
+                    "{} blocks for {} a rank while its data is in flight, after {} has ended. Make it "
+                    "non-blocking, and post it before the part of {} that needs none of its data "
+                    "({} a rank).",
+                    call(site), time(wire_ns), name, name, time(free_ns))
+              : fmt::format(
+                    "{} waits {} a rank for data in flight, after {} has ended. Overlap it with the part "
+                    "of {} that needs none of this data ({} a rank).",
+                    call(site), time(wire_ns), name, name, time(free_ns)),
           "call_sites", report_.call_sites, site);
     }
   }

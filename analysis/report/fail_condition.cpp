@@ -41,7 +41,7 @@ std::optional<FailCondition> FailCondition::parse(std::string_view text, std::st
   condition.text_ = text;
   const std::size_t compare = text.find_first_of("<>");
   if (compare == std::string_view::npos) {
-    why = fmt::format("\"{}\" compares nothing: write for example \"exposed > 10%\"", text);
+    why = fmt::format("\"{}\" has no comparison: write for example \"exposed > 10%\"", text);
     return std::nullopt;
   }
   condition.name_ = trimmed(text.substr(0, compare));
@@ -57,7 +57,7 @@ std::optional<FailCondition> FailCondition::parse(std::string_view text, std::st
       ++i;
     }
     if (i == cause_count) {
-      why = fmt::format("\"{}\" is no figure: {}", condition.name_, figures_allowed());
+      why = fmt::format("\"{}\" is not a figure; figures: {}", condition.name_, figures_allowed());
       return std::nullopt;
     }
     condition.cause_ = static_cast<Cause>(i);
@@ -79,7 +79,7 @@ std::optional<FailCondition> FailCondition::parse(std::string_view text, std::st
                        (condition.what_ != What::overlap &&
                         (condition.unit_ == "s" || condition.unit_ == "ms" || condition.unit_ == "us"));
   if (error != std::errc{} || !std::isfinite(condition.limit_) || condition.limit_ < 0 || !is_unit) {
-    why = fmt::format("\"{}\" is no limit: a number and {}", value,
+    why = fmt::format("\"{}\" is not a limit: give a number and {}", value,
                       condition.what_ == What::overlap ? "%" : "%, s, ms or us");
     return std::nullopt;
   }
@@ -151,7 +151,7 @@ std::string FailCondition::why_unknown(const Report& report) const {
     return report.why_not_exposed;
   }
   if (is_beyond_clocks(report)) {
-    return "the hosts' clocks may be off by more than it takes";
+    return "it is within the error of the hosts' clocks";
   }
   const std::optional<double> figure = what_ == What::overlap ? overlap(report) : time(report);
   return figure && is_beyond_kernels(*figure, report) ? "records of the GPU were lost" : "";
@@ -168,7 +168,7 @@ bool FailCondition::holds(double figure) const noexcept {
 }
 
 std::string FailCondition::describe(double figure) const {
-  return fmt::format("{} is {:.4g} {}, and fails when {} {:.4g} {}", name_, figure, unit_, operator_, limit_,
+  return fmt::format("{} is {:.4g} {}; it fails if {} {:.4g} {}", name_, figure, unit_, operator_, limit_,
                      unit_);
 }
 

@@ -26,7 +26,7 @@ std::string position_of(const CallSiteFigures& site) {
   if (!module.empty()) {
     return fmt::format("{}+0x{:x}", module, site.module_offset);
   }
-  return site.module_offset != 0 ? fmt::format("0x{:x}", site.module_offset) : "unknown place";
+  return site.module_offset != 0 ? fmt::format("0x{:x}", site.module_offset) : "unknown source line";
 }
 
 }  // namespace
@@ -53,10 +53,9 @@ std::string time_text(double time_ns) {
 
 std::string recorded_part_text(const RecordedPart& part) {
   return fmt::format(
-      "recorded until {} of {}{}{}; nothing is known of the rest",
-      time_text(static_cast<double>(part.recorded_ns)), part.finished ? "" : "at least ",
-      time_text(static_cast<double>(part.run_ns)),
-      part.first_rank < 0 ? "" : fmt::format(", when rank {} had no more space", part.first_rank));
+      "recorded up to {} of {}{}{}; the rest is unknown", time_text(static_cast<double>(part.recorded_ns)),
+      part.finished ? "" : "at least ", time_text(static_cast<double>(part.run_ns)),
+      part.first_rank < 0 ? "" : fmt::format(", when rank {} ran out of space", part.first_rank));
 }
 
 std::string TimeUnit::with_unit(double time_ns) const {

@@ -28,7 +28,7 @@ class TimeUnit {
 /// Returns a single time in the unit that suits it: "2.31 s", "417 µs".
 [[nodiscard]] std::string time_text(double time_ns);
 
-/// Returns "recorded until 3.20 s of 8.10 s, when rank 1 had no more space; nothing is known of the rest".
+/// Returns "recorded up to 3.20 s of 8.10 s, when rank 1 ran out of space; the rest is unknown".
 [[nodiscard]] std::string recorded_part_text(const RecordedPart& part);
 
 [[nodiscard]] double share_of(std::uint64_t part, std::uint64_t whole) noexcept;

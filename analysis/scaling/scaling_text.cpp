@@ -45,10 +45,10 @@ class ScalingWriter {
     times();
     laws();
     line();
-    paragraph("2",
-              "p: ranks. The interval holds 95 % of runs, if one of the laws is true that the runs here do "
-              "not tell "
-              "apart. Left-out error: how far the law misses a run that it was not fitted to.");
+    paragraph(
+        "2",
+        "p: ranks. The interval contains 95 % of runs, if one of the laws that fit these runs equally well "
+        "is true. Left-out error: the law's error for a run left out of the fit.");
     for (const std::string& remark : scaling_.remarks) {
       paragraph("33", "! " + printable(remark));
     }

@@ -56,10 +56,9 @@ TEST(Advice, a_slow_transport_is_named_with_its_reason_and_what_the_faster_one_w
   EXPECT_EQ(advice[0].saves_ns, 60 * ms);
   EXPECT_EQ(advice[0].list, "transports");
   EXPECT_EQ(advice[0].row, 0u);
-  EXPECT_EQ(
-      advice[0].text,
-      "1,200 messages device → device of ≤ 1 MiB went by staged: peer access is off. 1,200 as large went by "
-      "peer at 40.0 GB/s instead of 10.0.");
+  EXPECT_EQ(advice[0].text,
+            "1,200 messages device → device of ≤ 1 MiB went by staged: peer access is off. 1,200 of that "
+            "size went by peer at 40.0 GB/s instead of 10.0.");
 }
 
 TEST(Advice, host_memory_is_expected_to_go_by_the_mpi_library) {
@@ -93,7 +92,7 @@ TEST(Advice, a_wait_for_the_own_gpu_is_no_wait_for_the_network) {
   EXPECT_EQ(advice[0].text,
             "MPI_Waitall at exchange (halo.cpp:12) waits for a kernel, not for the network: 50.0 ms a rank, "
             "20.0 ms of "
-            "it exposed. Compute what is sent first, in a kernel of its own.");
+            "it exposed. First compute the data to be sent, in a separate kernel.");
 }
 
 TEST(Advice, a_wait_for_the_own_gpu_names_no_kernel_where_none_was_recorded) {
@@ -132,9 +131,9 @@ TEST(Advice, the_rank_that_others_wait_for_is_named_with_what_it_does) {
   EXPECT_EQ(advice[0].saves_ns, 90 * ms);
   EXPECT_EQ(
       advice[0].text,
-      "Rank 1 is waited for at MPI_Allreduce at norm (cg.cpp:7): 10 times, 10.0 ms after the first one on "
-      "average. "
-      "Meanwhile it is in: 70.0 % kernels (most of it spmv), 20.0 % host code, 10.0 % other MPI calls.");
+      "Other ranks wait for rank 1 at MPI_Allreduce at norm (cg.cpp:7): 10 times; on average it arrives 10.0 "
+      "ms after the first rank. "
+      "It spends that time in kernels (70.0 %, mostly spmv), host code (20.0 %), other MPI calls (10.0 %).");
 }
 
 TEST(Advice, a_partner_that_sends_late_is_compared_with_the_others) {

@@ -40,7 +40,7 @@ TEST(FailCondition, of_a_cause_cannot_be_told_where_it_hangs_on_the_hosts_clocks
   EXPECT_FALSE(condition("late_sender > 50ms").figure(report));
   EXPECT_FALSE(condition("late_sender > 70ms").figure(report));
   EXPECT_EQ(condition("late_sender > 70ms").why_unknown(report),
-            "the hosts' clocks may be off by more than it takes");
+            "it is within the error of the hosts' clocks");
   EXPECT_EQ(condition("late_sender > 90ms").figure(report), 50.0);
   EXPECT_EQ(condition("late_sender > 10ms").figure(report), 50.0);
   EXPECT_TRUE(condition("exposed > 50ms").figure(report));
@@ -73,7 +73,7 @@ TEST(FailCondition, compares_shares_and_times_of_the_average_rank) {
 TEST(FailCondition, says_the_figure) {
   const FailCondition asked = condition("exposed > 10%");
   EXPECT_EQ(asked.describe(asked.figure(quarter_exposed()).value_or(0)),
-            "exposed is 25 %, and fails when > 10 %");
+            "exposed is 25 %; it fails if > 10 %");
 }
 
 TEST(FailCondition, what_is_not_known_is_no_figure) {
@@ -97,8 +97,8 @@ TEST(FailCondition, that_cannot_be_read_is_refused_with_what_is_allowed) {
   EXPECT_NE(refusal("exposed > -1 %").find("a number"), std::string::npos);
   EXPECT_NE(refusal("exposed > nan %").find("a number"), std::string::npos);
   EXPECT_NE(refusal("overlap < 3 s").find("a number and %"), std::string::npos);
-  EXPECT_NE(refusal("").find("compares nothing"), std::string::npos);
-  EXPECT_NE(refusal(">").find("is no figure"), std::string::npos);
+  EXPECT_NE(refusal("").find("has no comparison"), std::string::npos);
+  EXPECT_NE(refusal(">").find("is not a figure"), std::string::npos);
 }
 
 }  // namespace

@@ -57,11 +57,10 @@ TEST(LateReceives, behind_a_kernel_that_would_have_hidden_them_are_told_with_wha
   });
   ASSERT_NE(advice, report.advice.end());
   EXPECT_EQ(advice->saves_ns, 400u);
-  EXPECT_EQ(
-      advice->text,
-      "Post the receive of MPI_Recv at 0x10 before update, unless that uses its buffer: its messages (1) had "
-      "been sent 0.90 µs before it was posted, on average, while that ran; it would hide 0.20 µs a rank of "
-      "their way.");
+  EXPECT_EQ(advice->text,
+            "Post the receive of MPI_Recv at 0x10 before update, unless that kernel uses its buffer: on "
+            "average, its messages (1) had been sent 0.90 µs before it was posted, while that kernel ran; "
+            "posting it earlier would hide 0.20 µs a rank of their transfer.");
 }
 
 TEST(LateReceives, gain_no_more_than_the_kernel_ran_since_the_message_was_sent) {

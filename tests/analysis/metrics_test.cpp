@@ -433,7 +433,7 @@ TEST(Metrics, a_program_that_was_built_again_after_the_run_is_said) {
   const Report report = report_on({rank});
   ASSERT_EQ(report.flaws.size(), 1u);
   EXPECT_EQ(report.flaws[0].file, program);
-  EXPECT_EQ(report.flaws[0].what, "is newer than the recording; call sites in it may be named wrongly");
+  EXPECT_EQ(report.flaws[0].what, "is newer than the recording; its call sites may be named wrongly");
 }
 
 TEST(Metrics, notices_are_counted_by_rank) {

@@ -364,7 +364,7 @@ TEST(ReplayOfStaging, what_none_alike_went_by_stays_as_it_was_and_it_is_said) {
         << "nothing alike went another way: " << each.what;
     if (each.what == "straight") {
       EXPECT_NEAR(each.known_share.value_or(0), 4096.0 / (4096 + 512 + (3 << 20)), 1e-9);
-      EXPECT_NE(each.words.find("the rest is not known"), std::string::npos) << each.words;
+      EXPECT_NE(each.words.find("the speed of the rest is unknown"), std::string::npos) << each.words;
     } else if (each.what == "free_communication") {
       EXPECT_FALSE(each.known_share);
     }

@@ -89,7 +89,7 @@ TEST(ReportText, fits_one_screen) {
   const std::string long_text =
       "Twelve thousand messages device → device of ≤ 1 MiB went by staged: peer access between the two "
       "devices is switched "
-      "off by the driver. Others as large went by peer at 340 GB/s instead of 45.";
+      "off by the driver. Others of that size went by peer at 340 GB/s instead of 45.";
   report.advice.assign(8, {AdviceKind::better_transport, report.counted_ns / 12, long_text});
   report.steps = StepsFigures{};
   report.steps->mark = "an iteration with a long name";
@@ -193,23 +193,24 @@ that; rank 1).
 
 What would help, and at most how much (s/rank)
    0.050  Others wait for rank 1: 100 ms for it to send. Its kernels run 120.0 % of the mean.
-   0.025  MPI_Recv at 0x40 blocks for 25.0 ms a rank while data moves, after stencil has ended. Post
-          it non-blocking before the part of stencil that needs none of its data (200 ms a rank).
+   0.025  MPI_Recv at 0x40 blocks for 25.0 ms a rank while its data is in flight, after stencil has
+          ended. Make it non-blocking, and post it before the part of stencil that needs none of its
+          data (200 ms a rank).
 
-What if                                                         s  instead of
-messages cost nothing; ranks still wait for each other      0.950       1.000  -5.0 %
-every message as fast as the fastest twentieth of its kind  1.000       1.000   0.0 %
-every rank computes as long as the mean of all              1.022       1.000  +2.2 %
+What if                                                   s  instead of
+free messages; ranks still wait for each other        0.950       1.000  -5.0 %
+every message as fast as the fastest 5 % of its kind  1.000       1.000   0.0 %
+every rank computes for the mean time of all          1.022       1.000  +2.2 %
 
-Efficiency (POP)              of the GPUs (TALP)
-parallel efficiency  90.0 %   parallel efficiency  25.0 %
-├─ load balance      94.7 %   ├─ load balance      83.3 %
-└─ communication     95.0 %   ├─ communication     100.0 %
-   ├─ serialisation  100.0 %  └─ orchestration     30.0 %
+Efficiency (POP)              Efficiency of the GPUs (TALP)
+parallel efficiency  90.0 %   parallel efficiency            25.0 %
+├─ load balance      94.7 %   ├─ load balance                83.3 %
+└─ communication     95.0 %   ├─ communication               100.0 %
+   ├─ serialisation  100.0 %  └─ orchestration               30.0 %
    └─ transfer       95.0 %
 
-The longest path: 0.0 % kernels, 95.0 % host code, 5.0 % communication, most of it MPI_Recv at 0x40
-(5.0 %); it runs through rank 0 for 70.0 %. Shortening anything else shortens nothing.
+The critical path: 0.0 % kernels, 95.0 % host code, 5.0 % communication, most of it MPI_Recv at 0x40
+(5.0 %); it runs through rank 0 for 70.0 %. Only shortening it shortens the run.
 
 Why exposed  s/rank  of run
 late sender   0.050   5.0 %  ████████████████████

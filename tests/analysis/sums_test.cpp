@@ -222,12 +222,12 @@ TEST(StagingByHand, is_found_on_both_sides_and_priced) {
   const Report report = report_on({rank});
   ASSERT_EQ(report.hand_staging.size(), 2u);
   // the half's call site is 0 in these recordings; the function is that of the call in which it was posted
-  EXPECT_EQ(report.hand_staging[0].at, "MPI_Send at unknown place");
+  EXPECT_EQ(report.hand_staging[0].at, "MPI_Send at unknown source line");
   EXPECT_EQ(report.hand_staging[0].messages, 3u);
   EXPECT_EQ(report.hand_staging[0].bytes, 3u * 4096);
   EXPECT_EQ(report.hand_staging[0].copies_ns, 300u);
   EXPECT_EQ(report.hand_staging[0].exposed_copies_ns, 250u);
-  EXPECT_EQ(report.hand_staging[1].at, "MPI_Recv at unknown place");
+  EXPECT_EQ(report.hand_staging[1].at, "MPI_Recv at unknown source line");
   EXPECT_EQ(report.hand_staging[1].copies_ns, 150u);
 }
 
@@ -262,7 +262,7 @@ TEST(StagingByHand, is_not_seen_where_most_messages_have_no_copy) {
   }
   const Report sparse = report_on({mixed});
   ASSERT_EQ(sparse.hand_staging.size(), 1u);
-  EXPECT_EQ(sparse.hand_staging[0].at, "MPI_Recv at unknown place");
+  EXPECT_EQ(sparse.hand_staging[0].at, "MPI_Recv at unknown source line");
 }
 
 TEST(StagingByHand, takes_each_copy_for_one_message_only) {

@@ -34,7 +34,7 @@ void write_closing(ReportWriter& out) {
     text += fmt::format(", {} GPU records lost (exposed time is then too high)", count_text(dropped_gpu));
   }
   text += cost_of_ns == 0
-              ? "; recording cost not known"
+              ? "; recording cost unknown"
               : fmt::format("; recording cost {} of the run", percent_text(share_of(cost_ns, cost_of_ns)));
   if (start_ns != 0) {
     text += fmt::format(", {} to start and {} to end it", time_text(static_cast<double>(start_ns)),
@@ -46,11 +46,12 @@ void write_closing(ReportWriter& out) {
                 : "; GPU clock error unknown";
   }
   if (!out.report.one_clock) {
-    text += fmt::format("; clocks of {} of {} hosts were brought together by their messages, error ≤ {}",
-                        out.report.aligned_hosts, out.report.hosts.size(),
-                        time_text(static_cast<double>(out.report.host_clock_error_ns)));
+    text +=
+        fmt::format("; clocks of {} of {} hosts were synchronised by the messages between them, error ≤ {}",
+                    out.report.aligned_hosts, out.report.hosts.size(),
+                    time_text(static_cast<double>(out.report.host_clock_error_ns)));
     if (out.report.aligned_hosts < out.report.hosts.size()) {
-      text += "; waits between others are unattributed";
+      text += "; waits between other hosts are unattributed";
     }
   }
   out.line();

@@ -27,7 +27,7 @@ void write_collectives(ReportWriter& out) {
                   out.marked(out.per_rank(each.waiting_ns), each.waiting_ns, each.waiting_within_error_ns),
                   out.per_rank(each.moving_ns), each.median_gbps ? speed_text(*each.median_gbps) : "–",
                   is_mpis ? "mpi" : name_of(each.transport),
-                  is_mpis ? "host memory, or another rank moved it" : printable(each.reason)});
+                  is_mpis ? "host memory, or moved by another rank" : printable(each.reason)});
   }
   out.table(rows);
   out.note_more(out.report.collectives.size());

@@ -31,12 +31,12 @@ void write_transports(ReportWriter& out) {
   for (std::size_t i = 0; i < std::min(out.report.transports.size(), out.options.top); ++i) {
     const TransportFigures& transport = out.report.transports[i];
     const bool is_mpis = transport.transport == trace::TransportKind::mpi;
-    rows.add_row({fmt::format("{}{} → {}", transport.is_part ? "in other calls: " : "",
+    rows.add_row({fmt::format("{}{} → {}", transport.is_part ? "part of other calls: " : "",
                               name_of(transport.source), name_of(transport.destination)),
                   size_class_text(transport.size_limit_bytes), count_text(transport.messages),
                   bytes_text(transport.bytes), name_of(transport.transport),
                   transport.median_gbps ? speed_text(*transport.median_gbps) : "–",
-                  is_mpis ? "the MPI library's own" : reason_of(transport)});
+                  is_mpis ? "carried by the MPI library" : reason_of(transport)});
   }
   out.table(rows);
   out.note_more(out.report.transports.size());

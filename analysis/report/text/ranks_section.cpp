@@ -65,7 +65,7 @@ void write_ranks(ReportWriter& out) {
   out.table(rows);
   if (std::any_of(out.report.ranks.begin(), out.report.ranks.end(),
                   [](const RankFigures& rank) { return !rank.finished; })) {
-    out.line(out.dim("† never came to MPI_Finalize: until its last record"));
+    out.line(out.dim("† did not reach MPI_Finalize: figures up to its last record"));
   }
 }
 

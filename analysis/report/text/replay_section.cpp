@@ -9,7 +9,7 @@ namespace penstock::analysis {
 namespace {
 
 void write_efficiencies(ReportWriter& out, const ReplayFigures& replay) {
-  TextTable rows({{"Efficiency (POP)"}, {""}, {"of the GPUs (TALP)"}, {""}});
+  TextTable rows({{"Efficiency (POP)"}, {""}, {"Efficiency of the GPUs (TALP)"}, {""}});
   const EfficiencyFigures& host = replay.efficiency;
   const auto gpu = [&](double GpuEfficiencyFigures::*figure) {
     return replay.gpu_efficiency ? percent_text((*replay.gpu_efficiency).*figure) : std::string("–");
@@ -26,13 +26,13 @@ void write_efficiencies(ReportWriter& out, const ReplayFigures& replay) {
   out.table(rows);
 }
 
-void write_longest_path(ReportWriter& out, const ReplayFigures& replay) {
+void write_critical_path(ReportWriter& out, const ReplayFigures& replay) {
   const PathFigures& path = replay.path;
   const auto share = [&](std::uint64_t time_ns) {
     return percent_text(share_of(time_ns, replay.observed_ns));
   };
   std::string text =
-      fmt::format("The longest path: {} kernels, {} host code, {} communication", share(path.kernels_ns),
+      fmt::format("The critical path: {} kernels, {} host code, {} communication", share(path.kernels_ns),
                   share(path.host_code_ns), share(path.communication_ns));
   if (!path.calls.empty()) {
     text += fmt::format(", most of it {} ({})", printable(path.calls.front().first),
@@ -42,14 +42,14 @@ void write_longest_path(ReportWriter& out, const ReplayFigures& replay) {
     text += fmt::format("; it runs through rank {} for {}", path.ranks.front().first,
                         share(path.ranks.front().second));
   }
-  text += ". Shortening anything else shortens nothing.";
+  text += ". Only shortening it shortens the run.";
   out.line();
   for (const std::string& each : wrapped(text, screen_columns)) {
     out.line(each);
   }
   if (replay.edges_left_out != 0) {
-    out.line(out.dim(fmt::format("{} waits could not be put in order and are left out.",
-                                 count_text(replay.edges_left_out))));
+    out.line(out.dim(
+        fmt::format("{} waits could not be ordered and are left out.", count_text(replay.edges_left_out))));
   }
 }
 
@@ -82,7 +82,7 @@ void write_replay(ReportWriter& out) {
   }
   if (out.options.all) {
     write_efficiencies(out, replay);
-    write_longest_path(out, replay);
+    write_critical_path(out, replay);
   }
 }
 

@@ -44,13 +44,13 @@ void write_verdict(ReportWriter& out) {
       fmt::format("{} of the {} ({} of {} on the average rank) is ", out.of_whole(out.report.counted_ns),
                   out.whole, out.unit.with_unit(counted_ns), out.unit.with_unit(run_ns));
   if (out.report.counted_ranks == 0) {
-    text = "No rank could be counted.";
+    text = "No figures: no rank has a usable recording.";
   } else if (out.report.total_ns == 0) {
-    text = fmt::format("Nothing can be told: the {} is empty.", out.whole);
+    text = fmt::format("No figures: the {} is empty.", out.whole);
   } else if (out.is_exposed) {
     text += "exposed communication: the rank is in MPI and its GPU computes nothing.";
   } else {
-    text += fmt::format("communication time. How much of it is exposed cannot be told: {}.",
+    text += fmt::format("communication time. How much of it is exposed is unknown: {}.",
                         printable(out.report.why_not_exposed));
   }
   if (out.report.counted_ns != 0 && !out.report.call_sites.empty()) {
@@ -64,7 +64,7 @@ void write_verdict(ReportWriter& out) {
                         percent_text(share_of(worst.counted_ns, out.report.counted_ns)),
                         printable(worst.mpi_function), place_in_sentence(worst), name_of(cause),
                         percent_text(share_of(of_cause_ns, worst.counted_ns)), who,
-                        is_unsure ? "; no more than the hosts' clocks may be off" : "");
+                        is_unsure ? "; within the error of the hosts' clocks" : "");
   }
   for (const std::string& each : wrapped(text, screen_columns)) {
     out.line(out.bold(each));
