@@ -81,7 +81,7 @@ export function load_timeline(text: string): LoadedTimeline {
   try {
     return { timeline: decode_timeline(document.data as Timeline) };
   } catch (error) {
-    return { problem: 'The timeline in this file is damaged: its pieces cannot be read.', details: `${error instanceof Error ? error.message : String(error)}.` };
+    return { problem: 'The timeline in this file is damaged: its events cannot be read.', details: `${error instanceof Error ? error.message : String(error)}.` };
   }
 }
 

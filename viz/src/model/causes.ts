@@ -29,12 +29,12 @@ const names: Record<Cause, string> = {
 const meanings: Record<Cause, string> = {
   late_sender: 'the sending rank had not posted its message yet',
   late_receiver: 'the receiving rank had not posted its receive yet',
-  wait_at_collective: 'the last rank of a collective call, or its root, had not come yet',
-  wire: 'data was on its way',
+  wait_at_collective: 'the last rank of a collective call, or its root, had not arrived yet',
+  wire: 'data was in flight',
   packing_or_staging: 'data was packed, or copied through host memory',
   gpu_not_ready: 'a kernel had to end before the data could be sent',
-  missing_progress: 'the partner had posted its side, but was in no MPI call that would move data',
-  unattributed: 'the recording does not tell',
+  missing_progress: 'the partner had posted its side, but was in no MPI call that could progress the transfer',
+  unattributed: 'the recording does not show the cause',
 };
 
 export const cause_name = (cause: Cause) => names[cause];

@@ -12,17 +12,17 @@ export function confidence(report: Report): string[] {
   const cost_of_s = sum((rank) => (rank.tool_cost_s === null ? 0 : rank.run_s));
   facts.push(
     cost_of_s === 0
-      ? 'what recording cost is not known'
+      ? 'recording cost unknown'
       : `recording cost ${percent_text(share_of(sum((rank) => rank.tool_cost_s ?? 0), cost_of_s))} of the run`,
   );
   if (report.measure === 'exposed_communication') {
     const is_known = ranks.every((rank) => !rank.kernels_recorded || rank.gpu_clock_error_s !== null);
     const error_s = Math.max(0, ...ranks.map((rank) => rank.gpu_clock_error_s ?? 0));
-    facts.push(is_known ? `GPU clock error ≤ ${(error_s * 1e6).toFixed(1)} µs` : 'GPU clock error not known');
+    facts.push(is_known ? `GPU clock error ≤ ${(error_s * 1e6).toFixed(1)} µs` : 'GPU clock error unknown');
   }
   if (!job.one_clock) {
     facts.push(
-      `clocks of ${job.aligned_hosts ?? 0} of ${job.hosts.length} hosts were brought together by their messages, error ≤ ${time_text(job.host_clock_error_s ?? 0)}`,
+      `clocks of ${job.aligned_hosts ?? 0} of ${job.hosts.length} hosts were synchronised by the messages between them, error ≤ ${time_text(job.host_clock_error_s ?? 0)}`,
     );
   }
   const halves = report.counted.unmatched_message_halves;

@@ -27,7 +27,7 @@ export function verdict(diff: Diff): string {
   const what = `The average rank’s ${diff.time_of} takes ${numbers}`;
   const waits = waited(diff, unit);
   if (time.verdict === 'jitter') return `${what}: no more than jitter (${amount}).${waits}`;
-  if (diff.records_missing) return `${what}: ${amount}. What became of it is not known: records are missing.${waits}`;
+  if (diff.records_missing) return `${what}: ${amount}. Whether that is a change is unknown: records are missing.${waits}`;
   if (time.verdict === 'unknown') return `${what}: ${amount}. Whether that is more than jitter is not known: repeat the runs.${waits}`;
   return `${what}: ${amount}.${waits}`;
 }

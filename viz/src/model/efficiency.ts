@@ -18,16 +18,16 @@ export function efficiencies(replay: Replay): Efficiency[] {
   const of_ranks: Efficiency = {
     name: 'Parallel efficiency of the ranks (POP)',
     value: host.parallel,
-    meaning: 'mean computing of the ranks by the time',
+    meaning: 'mean computing of the ranks ÷ the time',
     children: [
-      leaf('load balance', host.load_balance, 'mean computing of the ranks by that of the busiest'),
+      leaf('load balance', host.load_balance, 'mean computing of the ranks ÷ that of the busiest'),
       {
         name: 'communication',
         value: host.communication,
-        meaning: "the busiest rank's computing by the time",
+        meaning: "the busiest rank's computing ÷ the time",
         children: [
-          leaf('serialisation', host.serialisation, 'what is left by waiting for each other, were messages free'),
-          leaf('transfer', host.transfer, 'what is left by what messages themselves cost'),
+          leaf('serialisation', host.serialisation, "the busiest rank's computing ÷ the time with free messages: lost is waiting for each other"),
+          leaf('transfer', host.transfer, 'the time with free messages ÷ the time: lost is what the messages themselves take'),
         ],
       },
     ],
@@ -36,11 +36,11 @@ export function efficiencies(replay: Replay): Efficiency[] {
   const of_gpus: Efficiency = {
     name: 'Parallel efficiency of the GPUs (TALP)',
     value: gpu.parallel,
-    meaning: 'mean time in kernels by the time',
+    meaning: 'mean time in kernels ÷ the time',
     children: [
-      leaf('load balance', gpu.load_balance, 'mean time in kernels by that of the busiest GPU'),
-      leaf('communication', gpu.communication, "the busiest GPU's kernels by its kernels and copies"),
-      leaf('orchestration', gpu.orchestration, 'these by the time: what is left by having nothing to do'),
+      leaf('load balance', gpu.load_balance, 'mean time in kernels ÷ that of the busiest GPU'),
+      leaf('communication', gpu.communication, "the busiest GPU's kernels ÷ its kernels and copies"),
+      leaf('orchestration', gpu.orchestration, 'these ÷ the time: lost is time in which it has nothing to do'),
     ],
   };
   return [of_ranks, of_gpus];

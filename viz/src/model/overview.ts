@@ -34,13 +34,13 @@ export function words_of(report: Report): Words {
 export function verdict(report: Report): string {
   const { is_exposed, whole, unit, ranks } = words_of(report);
   const { counted } = report;
-  if (counted.ranks === 0) return 'No rank could be counted.';
-  if (counted.total_s === 0 && report.recorded_part) return `Nothing can be told: the ${whole} is empty.`;
+  if (counted.ranks === 0) return 'No figures: no rank has a usable recording.';
+  if (counted.total_s === 0 && report.recorded_part) return `No figures: the ${whole} is empty.`;
   const time = (time_s: number) => `${time_number(time_s / ranks, unit)} ${unit.name}`;
   const amount = `${percent_text(share_of(counted.counted_s, counted.total_s))} of the ${whole} (${time(counted.counted_s)} of ${time(counted.total_s)} on the average rank)`;
   let text = is_exposed
     ? `${amount} is exposed communication: the rank is in MPI and its GPU computes nothing.`
-    : `${amount} is communication time. How much of it is exposed cannot be told: ${report.why_not_exposed ?? 'not known'}.`;
+    : `${amount} is communication time. How much of it is exposed is unknown: ${report.why_not_exposed ?? 'no reason is recorded'}.`;
   const worst = report.call_sites[0];
   const cause = worst === undefined ? undefined : main_cause(worst.by_cause_s);
   if (worst !== undefined && cause !== undefined && counted.counted_s > 0) {

@@ -8,7 +8,7 @@ export function position_of(site: CallSite): string {
   const module = base_name(site.module);
   if (site.line !== 0) return `${module.includes('.so') ? `${module} ` : ''}${base_name(site.file)}:${site.line}`;
   if (module !== '') return `${module}+0x${site.module_offset.toString(16)}`;
-  return site.module_offset === 0 ? 'unknown place' : `0x${site.module_offset.toString(16)}`;
+  return site.module_offset === 0 ? 'unknown source line' : `0x${site.module_offset.toString(16)}`;
 }
 
 export const place_text = (site: CallSite) =>

@@ -32,7 +32,7 @@ const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['steps', 'Steps', (report) => report.steps !== null],
   ['call-sites', 'Call sites', (report) => report.call_sites.length > 0],
   ['messages', 'Messages', (report) => report.transports.length > 0 || report.collectives.length > 0],
-  ['matrix', 'Who to whom', (report) => report.matrix !== null],
+  ['matrix', 'Message matrix', (report) => report.matrix !== null],
   ['kernels', 'Kernels', (report) => report.kernels.length > 0],
   ['staging', 'Staging by hand', (report) => report.staging_by_hand.length > 0],
   ['others', 'More', () => true],

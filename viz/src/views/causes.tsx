@@ -9,8 +9,8 @@ import { Table, type Column } from './table';
 
 const whys: Record<Unattributed['why'], string> = {
   no_partner: "the other side's half was not recorded",
-  no_common_clock: 'the other side is on another host, whose clock is not known here',
-  nothing_recorded: 'no message and no collective is known of the call',
+  no_common_clock: 'the other side is on a host whose clock could not be synchronised',
+  nothing_recorded: 'the awaited operation was not recorded',
 };
 
 export function Causes({ report }: { report: Report }) {

@@ -50,7 +50,7 @@ function Rows({ diff, rows, caption, name, search, left_out = 0 }: { diff: Diff;
       },
     },
     { key: 'margin', title: '±', unit: unit.name, decimals: 3, meaning: 'Half of the 95 % confidence interval of the change', value: (row) => (row.margin_s === null ? null : row.margin_s * unit.per_second) },
-    { key: 'verdict', title: 'so it is', meaning: 'Jitter: chance explains as much', value: verdict_text },
+    { key: 'verdict', title: 'verdict', meaning: 'Jitter: within the variation of the runs', value: verdict_text },
     { key: 'bars', title: 'before, after', value: (row) => row.after_s, show: (row) => <TwoBars row={row} full={full} /> },
   ];
   return <Table caption={caption} rows={rows} columns={columns} left_out={left_out} {...(search === undefined ? {} : { search })} />;
@@ -130,18 +130,18 @@ export function DiffApp({ diff, timelines }: { diff: Diff; timelines: Pair<Loade
           <Rows diff={diff} rows={diff.totals} caption={`Time of the average rank’s ${diff.time_of}`} name="Time" />
           <p class="note">
             {diff.margins_from === 'steps'
-              ? '± is by how the steps vary within a run; runs may differ by more: repeat them.'
+              ? '± is from the variation of the steps within a run; runs may differ by more: repeat them.'
               : diff.totals[0]?.margin_s === null
                 ? 'Repeat the runs to tell change from jitter.'
-                : '± is by how the runs vary; what is less is called jitter.'}
+                : '± is from the variation of the runs; smaller changes are called jitter.'}
           </p>
         </Section>
         <TwoTimelines loaded={timelines} />
         <Section id="by-cause" title="By cause">
-          {diff.causes.length === 0 ? <p>Nothing is waited, or the two cannot be compared.</p> : <Rows diff={diff} rows={diff.causes} caption={`${noun} by cause`} name="Cause" />}
+          {diff.causes.length === 0 ? <p>There is no waiting, or the two cannot be compared.</p> : <Rows diff={diff} rows={diff.causes} caption={`${noun} by cause`} name="Cause" />}
         </Section>
         <Section id="by-place" title="By call site">
-          {diff.call_sites.length === 0 ? <p>Nothing is waited, or the two cannot be compared.</p> : <Rows diff={diff} rows={diff.call_sites} caption={`${noun} by call site, the largest change first`} name="Call" search="Find calls" left_out={diff.call_sites_left_out} />}
+          {diff.call_sites.length === 0 ? <p>There is no waiting, or the two cannot be compared.</p> : <Rows diff={diff} rows={diff.call_sites} caption={`${noun} by call site, the largest change first`} name="Call" search="Find calls" left_out={diff.call_sites_left_out} />}
         </Section>
         <Section id="states" title="What was run">
           <div class="scrolls" tabIndex={0} role="region" aria-label="What was run, before and after">

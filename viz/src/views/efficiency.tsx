@@ -1,4 +1,4 @@
-// The trees of efficiencies, and the longest path.
+// The trees of efficiencies, and the critical path.
 import type { Replay, Report } from '../generated/report';
 import { percent_text, share_of, time_unit } from '../format';
 import { efficiencies, rows_of, weakest, type Efficiency } from '../model/efficiency';
@@ -28,26 +28,26 @@ function Node({ node }: { node: Efficiency }) {
   );
 }
 
-function LongestPath({ replay }: { replay: Replay }) {
+function CriticalPath({ replay }: { replay: Replay }) {
   const path = replay.longest_path;
   const share = (time_s: number) => percent_text(share_of(time_s, replay.observed_s));
   const [rank] = path.ranks;
   const unit = time_unit(replay.observed_s);
   return (
     <>
-      <h3>The longest path</h3>
+      <h3>The critical path</h3>
       <p>
         {share(path.kernels_s)} kernels, {share(path.host_code_s)} host code, {share(path.communication_s)} communication
-        {rank === undefined ? '' : `; it runs through rank ${rank.rank} for ${share(rank.time_s)}`}. Shortening anything else shortens nothing.
+        {rank === undefined ? '' : `; it runs through rank ${rank.rank} for ${share(rank.time_s)}`}. Only shortening it shortens the run.
       </p>
       {path.calls.length > 0 ? (
         <Table
-          caption="Communication on the longest path"
+          caption="Communication on the critical path"
           rows={path.calls}
           columns={[
             { key: 'call', title: 'Call', value: (row) => row.call },
             { key: 'time', title: 'on the path', unit: unit.name, decimals: 3, value: (row) => row.time_s * unit.per_second },
-            { key: 'share', title: 'of it', unit: '%', decimals: 1, value: (row) => share_of(row.time_s, replay.observed_s) * 100 },
+            { key: 'share', title: 'of the time', unit: '%', decimals: 1, value: (row) => share_of(row.time_s, replay.observed_s) * 100 },
           ]}
         />
       ) : null}
@@ -75,7 +75,7 @@ export function Efficiencies({ report }: { report: Report }) {
           </div>
         ))}
       </div>
-      <LongestPath replay={replay} />
+      <CriticalPath replay={replay} />
     </Section>
   );
 }

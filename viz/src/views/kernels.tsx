@@ -11,9 +11,9 @@ export function Kernels({ report }: { report: Report }) {
   const columns: Column<Kernel>[] = [
     { key: 'name', title: 'Kernel', value: (row) => row.name, show: (row) => <span class="name">{row.name}</span> },
     { key: 'launches', title: 'launches', decimals: 0, value: (row) => row.launches },
-    { key: 'running', title: 'runs a rank', unit: unit.name, decimals: 3, meaning: 'Time that several kernels cover is the first one’s', value: (row) => time(row.running_s) },
-    { key: 'hides', title: 'hides', unit: unit.name, decimals: 3, meaning: 'Of it, communication was in progress', value: (row) => time(row.hides_s) },
-    { key: 'share', title: 'of it', unit: '%', decimals: 1, value: (row) => share_of(row.hides_s, row.running_s) * 100 },
+    { key: 'running', title: 'runs a rank', unit: unit.name, decimals: 3, meaning: 'Time covered by several kernels counts for the first', value: (row) => time(row.running_s) },
+    { key: 'hides', title: 'hides', unit: unit.name, decimals: 3, meaning: 'The part during which communication was in progress', value: (row) => time(row.hides_s) },
+    { key: 'share', title: 'of its time', unit: '%', decimals: 1, value: (row) => share_of(row.hides_s, row.running_s) * 100 },
     { key: 'after', title: 'exposed after', unit: unit.name, decimals: 3, meaning: 'Exposed communication between its end and the next kernel’s begin', value: (row) => time(row.exposed_after_s) },
     { key: 'at', title: 'mostly at', value: (row) => row.exposed_at },
   ];

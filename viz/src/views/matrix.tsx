@@ -148,9 +148,9 @@ function MatrixOf({ matrix, report }: { matrix: Matrix; report: Report }) {
     { key: 'bytes', title: 'payload', unit: 'MiB', decimals: 3, value: (row) => row.bytes / MiB },
     { key: 'time', title: 'moving', unit: unit.name, decimals: 3, meaning: 'Sum over messages, from when both sides were ready', value: (row) => (row.gb_per_s === null ? null : row.moving_s * unit.per_second) },
     { key: 'speed', title: 'reached', unit: 'GB/s', decimals: 2, meaning: 'While they moved', value: (row) => row.gb_per_s },
-    { key: 'possible', title: 'possible', unit: 'GB/s', decimals: 2, meaning: 'Had each message been as fast as the fastest twentieth between such buffers, of such size, in this run', value: (row) => row.possible_gb_per_s },
+    { key: 'possible', title: 'possible', unit: 'GB/s', decimals: 2, meaning: 'If each message had been as fast as the fastest 5 % of this size between such buffers in this run', value: (row) => row.possible_gb_per_s },
     { key: 'share', title: 'reached', unit: '%', decimals: 0, meaning: 'Of what was possible', value: percent },
-    { key: 'transport', title: 'transport', meaning: 'That carried most of the bytes', value: (row) => row.transport },
+    { key: 'transport', title: 'transport', meaning: 'The one that carried most of the bytes', value: (row) => row.transport },
   ];
   return (
     <>

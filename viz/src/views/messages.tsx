@@ -52,15 +52,15 @@ export function Messages({ report }: { report: Report }) {
   const largest_s = Math.max(...report.transports.map((each) => each.counted_s));
   const limit = (row: { size_limit_bytes: number | null }) => row.size_limit_bytes ?? Infinity;
   const columns: Column<Transport>[] = [
-    { key: 'buffers', title: 'Messages', value: (row) => `${row.parts > 0 ? 'in other calls: ' : ''}${row.source} → ${row.destination}` },
+    { key: 'buffers', title: 'Messages', value: (row) => `${row.parts > 0 ? 'part of other calls: ' : ''}${row.source} → ${row.destination}` },
     { key: 'size', title: 'size', value: limit, show: (row) => size_class_text(row.size_limit_bytes) },
-    { key: 'messages', title: 'count', decimals: 0, meaning: 'Messages of the program, each counted once; in other calls, such as collectives, their parts', value: (row) => row.messages + row.parts },
+    { key: 'messages', title: 'count', decimals: 0, meaning: 'Messages of the program, each counted once; of other calls, such as collectives, the parts that moved', value: (row) => row.messages + row.parts },
     { key: 'bytes', title: 'payload', unit: 'MiB', decimals: 3, value: (row) => (row.bytes + row.part_bytes) / MiB },
     ...(report.transports.some(went_packed)
       ? [{ key: 'wire', title: 'sent', unit: 'MiB', decimals: 3, meaning: 'Less than the payload where lists of integers went as bitmaps', value: (row: Transport) => row.wire_bytes / MiB }]
       : []),
     { key: 'transport', title: 'transport', value: (row) => row.transport },
-    { key: 'why', title: 'why this transport', value: (row) => (row.transport === 'mpi' ? "the MPI library's own" : row.reason) },
+    { key: 'why', title: 'why this transport', value: (row) => (row.transport === 'mpi' ? 'carried by the MPI library' : row.reason) },
     { key: 'median', title: 'median', unit: 'GB/s', decimals: 2, meaning: 'From when both sides were ready', value: (row) => row.median_gb_per_s },
     { key: 'possible', title: 'possible', unit: 'GB/s', decimals: 2, meaning: 'The best that any transport reached in this run, between such buffers at that size', value: (row) => possible_gb_per_s(row, report.transports) },
     {
@@ -82,11 +82,11 @@ export function Messages({ report }: { report: Report }) {
     { key: 'size', title: 'size a rank', value: limit, show: (row) => size_class_text(row.size_limit_bytes) },
     { key: 'calls', title: 'calls', decimals: 0, value: (row) => row.calls },
     { key: 'bytes', title: 'payload of all', unit: 'MiB', decimals: 3, value: (row) => row.bytes / MiB },
-    { key: 'waiting', title: 'waiting a rank', unit: unit.name, decimals: 3, meaning: 'Until the last rank, or the root, had come; hidden or not', value: (row) => (row.waiting_s / ranks) * unit.per_second },
+    { key: 'waiting', title: 'waiting a rank', unit: unit.name, decimals: 3, meaning: 'Until the last rank, or the root, arrived; hidden or not', value: (row) => (row.waiting_s / ranks) * unit.per_second },
     { key: 'moving', title: 'moving a rank', unit: unit.name, decimals: 3, meaning: 'From then on', value: (row) => (row.moving_s / ranks) * unit.per_second },
     { key: 'median', title: 'median', unit: 'GB/s', decimals: 2, value: (row) => row.median_gb_per_s },
     { key: 'transport', title: 'transport', value: (row) => (row.transport === 'none' ? 'mpi' : row.transport) },
-    { key: 'why', title: 'why', value: (row) => (row.transport === 'none' ? 'host memory, or another rank moved it' : row.reason) },
+    { key: 'why', title: 'why', value: (row) => (row.transport === 'none' ? 'host memory, or moved by another rank' : row.reason) },
   ];
   return (
     <Section id="messages" title="Messages">

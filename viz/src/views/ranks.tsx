@@ -114,7 +114,7 @@ export function Ranks({ report }: { report: Report }) {
       key: 'notes',
       title: 'notes',
       value: (rank) =>
-        [rank.finished ? '' : 'never came to MPI_Finalize', rank.counted ? '' : 'not counted', rank.used_gpu ? '' : 'used no GPU'].filter((note) => note !== '').join(', '),
+        [rank.finished ? '' : 'did not reach MPI_Finalize', rank.counted ? '' : 'not counted', rank.used_gpu ? '' : 'used no GPU'].filter((note) => note !== '').join(', '),
     },
   ];
   const has = (key: string) => report.ranks.some((rank) => (columns.find((column) => column.key === key)?.value(rank) ?? '') !== '');

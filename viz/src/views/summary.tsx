@@ -69,7 +69,7 @@ export function Summary({ report }: { report: Report }) {
           </ul>
         </figure>
       ) : null}
-      <h3>{found.some((finding) => finding.is_bound) ? 'What would help most' : 'Where most is waited'}</h3>
+      <h3>{found.some((finding) => finding.is_bound) ? 'What would help most' : 'Where most waiting is'}</h3>
       {found.length === 0 ? <p>Nothing stands out: there is no communication worth naming.</p> : null}
       <ol class="findings">
         {found.map((finding) => (

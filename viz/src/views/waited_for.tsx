@@ -28,13 +28,13 @@ export function WaitedFor({ report }: { report: Report }) {
   const wait_unit = time_unit(Math.max(...report.longest_waits.map((wait) => wait.length_s)));
   const wait_columns: Column<LongWait>[] = [
     { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: (wait) => wait.rank },
-    { key: 'begin', title: 'waits from', unit: 's', decimals: 6, meaning: 'Since the first rank came out of MPI_Init', value: (wait) => wait.begin_s },
+    { key: 'begin', title: 'waits from', unit: 's', decimals: 6, meaning: 'Since the first rank returned from MPI_Init', value: (wait) => wait.begin_s },
     { key: 'length', title: 'for', unit: wait_unit.name, decimals: 3, value: (wait) => wait.length_s * wait_unit.per_second },
     { key: 'counted', title: adjective, unit: wait_unit.name, decimals: 3, value: (wait) => wait.counted_s * wait_unit.per_second },
     { key: 'cause', title: 'cause', value: (wait) => cause_name(wait.cause), show: (wait) => <CauseName cause={wait.cause} /> },
     { key: 'counterpart', title: 'for rank', decimals: 0, is_name: true, value: (wait) => wait.counterpart_rank },
     { key: 'at', title: 'in', value: (wait) => wait.at },
-    { key: 'others', title: 'other ranks', decimals: 0, meaning: 'That waited at that moment, too, and no longer', value: (wait) => wait.other_ranks },
+    { key: 'others', title: 'other ranks', decimals: 0, meaning: 'Ranks that waited at that moment, but not longer', value: (wait) => wait.other_ranks },
     {
       key: 'show',
       title: 'timeline',
@@ -52,7 +52,7 @@ export function WaitedFor({ report }: { report: Report }) {
         <Table caption="Ranks at the other end of waits" search="Find ranks" list="peers" rows={report.peers} columns={peer_columns} left_out={report.left_out?.['peers']} />
       ) : null}
       {report.late_ranks.length > 0 ? (
-        <Table caption="Ranks that come last to collective calls, and what they do meanwhile" search="Find ranks, places or kernels" list="late_ranks" rows={report.late_ranks} columns={late_columns} left_out={report.left_out?.['late_ranks']} />
+        <Table caption="Ranks that arrive last at collective calls, and what they do meanwhile" search="Find ranks, places or kernels" list="late_ranks" rows={report.late_ranks} columns={late_columns} left_out={report.left_out?.['late_ranks']} />
       ) : null}
       {report.longest_waits.length > 0 ? (
         <Table caption="The longest waits one by one" search="Find ranks, causes or places" list="longest_waits" rows={report.longest_waits} columns={wait_columns} left_out={report.left_out?.['longest_waits']} />

@@ -26,7 +26,7 @@ function Sliders({ report }: { report: Report }) {
             max={100}
             step={5}
             value={(removed[cause] ?? 0) * 100}
-            aria-label={`Less ${cause_name(cause)}, in percent`}
+            aria-label={`Reduction of ${cause_name(cause)}, in percent`}
             onInput={(event) => set(cause, Number(event.currentTarget.value) / 100)}
           />
           <output>{(removed[cause] ?? 0) === 0 ? 'as it was' : `−${((removed[cause] ?? 0) * 100).toFixed(0)} %`}</output>
@@ -34,7 +34,7 @@ function Sliders({ report }: { report: Report }) {
       ))}
       <p>
         <button type="button" onClick={() => set_removed(Object.fromEntries(shares.map(({ cause }) => [cause, 1])))}>
-          Nothing is waited for
+          No waiting
         </button>{' '}
         <button type="button" onClick={() => set_removed({})}>
           As it was
@@ -72,16 +72,16 @@ export function WhatIf({ report }: { report: Report }) {
     <Section
       id="what-if"
       title="What if there were less waiting"
-      intro="The sliders think a part of each cause away. That is a bound: a rank that waits less here may wait longer elsewhere."
+      intro="The sliders remove a part of each cause. That is a bound: a rank that waits less here may wait longer elsewhere."
     >
       <Sliders report={report} />
       {replay === null ? (
-        <p class="note">The job was not run again in thought: {report.why_no_replay ?? 'the report does not say why'}.</p>
+        <p class="note">The job was not replayed: {report.why_no_replay ?? 'the report does not say why'}.</p>
       ) : (
         <>
           <p>
-            What does count such waits is running the job&rsquo;s graph again, all ranks together ({time_text(replay.observed_s)} as it was
-            {replay.edges_left_out > 0 ? `; ${replay.edges_left_out} waits could not be put in order and are left out` : ''}):
+            The replay counts such waits: it runs the job&rsquo;s graph again, all ranks together ({time_text(replay.observed_s)} as it was
+            {replay.edges_left_out > 0 ? `; ${replay.edges_left_out} waits could not be ordered and are left out` : ''}):
           </p>
           <Table caption={`The replay's predictions, instead of ${time_number(replay.observed_s, unit)} ${unit.name}`} rows={replay.what_if} columns={columns} />
         </>

@@ -96,7 +96,7 @@ describe('figures', () => {
   });
   it('that are not known are not shown as zero', async () => {
     const { page } = await open('blind');
-    expect(await page.locator('#summary .verdict').textContent()).toMatch(/communication time. How much of it is exposed cannot be told: GPU kernels of rank 0 were not recorded/);
+    expect(await page.locator('#summary .verdict').textContent()).toMatch(/communication time. How much of it is exposed is unknown: GPU kernels of rank 0 were not recorded/);
     const [row] = await cells(page, 'Figures of each rank');
     expect(row?.[2]).toBe('–');
   });
@@ -178,9 +178,9 @@ describe('hands', () => {
     const { page } = await open('late_sender');
     const result = page.locator('#what-if-result');
     expect(await result.textContent()).toMatch(/take 1.000 s instead of 1.000 s \(0.0 % less\), and 10.0 % is exposed/);
-    await page.getByLabel('Less late sender, in percent').fill('50');
+    await page.getByLabel('Reduction of late sender, in percent').fill('50');
     expect(await result.textContent()).toMatch(/take 0.975 s instead of 1.000 s \(2.5 % less\), and 7.7 % is exposed/);
-    await page.getByRole('button', { name: 'Nothing is waited for' }).click();
+    await page.getByRole('button', { name: 'No waiting' }).click();
     expect(await result.textContent()).toMatch(/take 0.900 s instead of 1.000 s \(10.0 % less\), and 0.0 % is exposed/);
     await page.getByRole('button', { name: 'As it was' }).click();
     expect(await result.textContent()).toMatch(/take 1.000 s/);

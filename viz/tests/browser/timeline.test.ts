@@ -215,10 +215,10 @@ describe('the timeline', () => {
   it('is also a table of what is in view, which follows it', async () => {
     const { page } = await open('slow_step');
     await section(page).locator('.in-view summary').click();
-    const [longest] = await cells(page, 'The longest pieces in view');
+    const [longest] = await cells(page, 'The longest events in view');
     expect(longest?.slice(0, 4)).toEqual(['step', '0', 'thread 0', '270.000']);
     await section(page).getByRole('button', { name: 'a typical step' }).click();
-    await expect.poll(async () => (await cells(page, 'The longest pieces in view'))[0]?.[3]).not.toBe('270.000');
+    await expect.poll(async () => (await cells(page, 'The longest events in view'))[0]?.[3]).not.toBe('270.000');
     await section(page).getByRole('button', { name: 'the slowest step: step 18' }).click();
     expect(await view_of(page)).toBe('267.00 ms to 303.00 ms');
   });
@@ -266,7 +266,7 @@ describe('a timeline that cannot be shown', () => {
   it.each([
     ['cut', (json: string) => json.slice(0, json.length / 2), 'The timeline in this file is damaged: it cannot be read.'],
     ['absent', () => '', 'The timeline in this file is damaged: it cannot be read.'],
-    ['garbled', (json: string) => json.replace('"data":"', '"data":"AAAA'), 'The timeline in this file is damaged: its pieces cannot be read.'],
+    ['garbled', (json: string) => json.replace('"data":"', '"data":"AAAA'), 'The timeline in this file is damaged: its events cannot be read.'],
     ['newer', (json: string) => json.replace('penstock-timeline-1', 'penstock-timeline-2'), 'The timeline in this file is newer than the page that should show it.'],
   ])('since it is %s, gives words for that, and all else of the page shows', async (name, change, words) => {
     const { page, complaints } = await open(with_contents(`timeline_${name}`, change, 'timeline-document'));

@@ -63,7 +63,7 @@ describe('places', () => {
     expect(place_in_sentence(site_with())).toBe('exchange (halo.cpp:77)');
     expect(place_text(site_with({ line: 0, function: '' }))).toBe('solver+0x40');
     expect(place_text(site_with({ module: '/lib/libhalo.so.1' }))).toBe('libhalo.so.1 halo.cpp:77 exchange');
-    expect(place_text(site_with({ line: 0, function: '', module: '', module_offset: 0 }))).toBe('unknown place');
+    expect(place_text(site_with({ line: 0, function: '', module: '', module_offset: 0 }))).toBe('unknown source line');
   });
   it('of programs lose their folder, and nothing of the arguments', () => {
     expect(command_text('/a/b/solver --in /c/d')).toBe('solver --in /c/d');
@@ -121,7 +121,7 @@ describe('confidence', () => {
   it('names what was lost, and what is not known', () => {
     const facts = confidence(report_with({ ranks: [rank_with(0, { tool_cost_s: null, gpu_clock_error_s: null, dropped_gpu_records: 2000 })] })).join('; ');
     expect(facts).toMatch(/2,000 GPU records lost: exposed time is too high/);
-    expect(facts).toMatch(/what recording cost is not known/);
-    expect(facts).toMatch(/GPU clock error not known/);
+    expect(facts).toMatch(/recording cost unknown/);
+    expect(facts).toMatch(/GPU clock error unknown/);
   });
 });

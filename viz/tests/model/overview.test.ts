@@ -15,9 +15,9 @@ describe('the verdict', () => {
   });
   it('says communication time, and why, where kernels are not known', () => {
     const text = verdict(report_with({ counted, measure: 'communication_time', why_not_exposed: 'no CUPTI' }));
-    expect(text).toBe('10.0 % of the run (0.100 s of 1.000 s on the average rank) is communication time. How much of it is exposed cannot be told: no CUPTI.');
+    expect(text).toBe('10.0 % of the run (0.100 s of 1.000 s on the average rank) is communication time. How much of it is exposed is unknown: no CUPTI.');
   });
-  it('of no ranks says so', () => expect(verdict(report_with({ counted: { ...counted, ranks: 0 } }))).toBe('No rank could be counted.'));
+  it('of no ranks says so', () => expect(verdict(report_with({ counted: { ...counted, ranks: 0 } }))).toBe('No figures: no rank has a usable recording.'));
   it('is of the steps where there are some', () => {
     const outside = { total_s: 0, counted_s: 0 };
     const steps = { mark: 'step', mark_is_nvtx_range: true, count: 1, median_s: 1, start_up: outside, shutdown: outside, each: [step_with(0)] };

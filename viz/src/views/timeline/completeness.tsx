@@ -13,17 +13,17 @@ export function Completeness({ model }: { model: TimelineModel }) {
     <>
       {cut.length === 0 ? null : (
         <p class="note">
-          There is more than a page can hold. Where a rank’s row is underlined every piece is there; elsewhere the longest (on every track those of {ns_text(longest)} and more), and the sum of all: how much of the
+          There is more than a page can hold. Where a rank’s row is underlined every event is there; elsewhere the longest (on every track those of {ns_text(longest)} and more), and the sum of all: how much of the
           time each state takes.
         </p>
       )}
       {others === 0 ? null : (
         <p class="note">
           {plural(model.ranks.length, 'rank')} of {count_text(others + model.ranks.length)} have tracks of their own. Of the others, below them, a row shows how much of the time kernels run and, above
-          that, how much is waited and mostly for what.
+          that, how much of it is waiting, and for what mostly.
         </p>
       )}
-      {left_out === 0 ? null : <p class="note">{plural(left_out, 'track')} with few pieces are left out.</p>}
+      {left_out === 0 ? null : <p class="note">{plural(left_out, 'track')} with few events are left out.</p>}
       {model.messages.left_out === 0 ? null : <p class="note">{plural(model.messages.left_out, 'message')} have no arrow: there are too many.</p>}
     </>
   );

@@ -1,4 +1,4 @@
-// The longest pieces in view as a table, which a screen reader reads instead of the picture.
+// The longest events in view as a table, which a screen reader reads instead of the picture.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { time_unit } from '../../format';
 import type { Range, TimelineModel } from '../../model/timeline/decode';
@@ -28,7 +28,7 @@ export function InView({ model, view, select }: { model: TimelineModel; view: Ra
   const columns: Column<Selection>[] = [
     {
       key: 'name',
-      title: 'Piece',
+      title: 'Event',
       value: (row) => name_of(model, row.track, row.piece),
       show: (row) => (
         <button type="button" class="plain" onClick={() => select(row)}>
@@ -44,7 +44,7 @@ export function InView({ model, view, select }: { model: TimelineModel; view: Ra
   return (
     <details class="in-view">
       <summary>What is in view, as a table</summary>
-      <Table caption="The longest pieces in view" rows={rows} columns={columns} search="Find names or ranks in it" />
+      <Table caption="The longest events in view" rows={rows} columns={columns} search="Find names or ranks in it" />
     </details>
   );
 }

@@ -32,7 +32,7 @@ function Single({ model }: { model: TimelineModel }) {
 
 export function TimelineSection({ loaded }: { loaded: LoadedTimeline }) {
   return (
-    <Section id="timeline" title="Timeline" intro="What each rank and its GPU did when, from the moment the first rank came out of MPI_Init.">
+    <Section id="timeline" title="Timeline" intro="What each rank and its GPU did when, from the moment the first rank returned from MPI_Init.">
       {'timeline' in loaded ? <Single model={loaded.timeline} /> : <NoTimeline {...loaded} />}
     </Section>
   );

@@ -213,7 +213,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
           <div style={{ height: `${Math.max(0, layout.height + ruler_px + 4 - height)}px` }} />
         </div>
       </div>
-      <p class="told pointed">{pointed ?? (arrows > most_arrows(plot_px) ? `${count_text(arrows)} messages lie here: their arrows show when fewer do. ` : 'Point at a piece, or click it.')}</p>
+      <p class="told pointed">{pointed ?? (arrows > most_arrows(plot_px) ? `${count_text(arrows)} messages lie here: their arrows show when fewer do. ` : 'Point at an event, or click it.')}</p>
       <p class="zoom">
         <button type="button" onClick={() => set_view(zoomed(view, bounds, 0.5))}>
           Closer

@@ -62,7 +62,7 @@ export function TwoTimelines({ loaded }: { loaded: Pair<LoadedTimeline> }) {
     <Section
       id="timelines"
       title="Timelines"
-      intro="What each rank and its GPU did when, before and after, at one scale: each run’s times are from the moment its first rank came out of MPI_Init; of repeated runs the first."
+      intro="What each rank and its GPU did when, before and after, at one scale: each run’s times are from the moment its first rank returned from MPI_Init; of repeated runs the first."
     >
       {models === undefined ? loaded.map((each, side) => ('timeline' in each ? null : <NoTimeline key={side} problem={`${side === 0 ? 'Before' : 'After'}: ${each.problem}`} details={each.details} />)) : <Both models={models} />}
     </Section>

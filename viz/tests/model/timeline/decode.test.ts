@@ -74,13 +74,13 @@ describe('loading a timeline', () => {
     ['a newer one', { ...good, schema: 'penstock-timeline-2' }, 'The timeline in this file is newer than the page that should show it.'],
     ['another thing', { ...good, schema: 'penstock-report-2' }, 'What this file holds is no timeline that this page can show.'],
     ['one without ranks', { ...good, ranks: undefined }, 'The timeline in this file is damaged: parts of it are missing or are not what they should be.'],
-    ['fewer pieces than it says', changed((track) => (track['pieces'] = 9)), 'The timeline in this file is damaged: its pieces cannot be read.'],
-    ['more pieces than it says', changed((track) => (track['pieces'] = 1)), 'The timeline in this file is damaged: its pieces cannot be read.'],
-    ['a text that is not there', { ...good, texts: [''] }, 'The timeline in this file is damaged: its pieces cannot be read.'],
-    ['a state that is not there', { ...good, states: states.slice(0, 8) }, 'The timeline in this file is damaged: its pieces cannot be read.'],
-    ['no base64', changed((track) => (track['data'] = '%%%')), 'The timeline in this file is damaged: its pieces cannot be read.'],
-    ['shares that are too short', changed((track) => Object.assign(track, { bins: 7, states: [1], shares: '' })), 'The timeline in this file is damaged: its pieces cannot be read.'],
-    ['no times', changed((track) => (track['fields'] = ['name', 'bytes', 'peer', 'site', 'state', 'x', 'y'])), 'The timeline in this file is damaged: its pieces cannot be read.'],
+    ['fewer pieces than it says', changed((track) => (track['pieces'] = 9)), 'The timeline in this file is damaged: its events cannot be read.'],
+    ['more pieces than it says', changed((track) => (track['pieces'] = 1)), 'The timeline in this file is damaged: its events cannot be read.'],
+    ['a text that is not there', { ...good, texts: [''] }, 'The timeline in this file is damaged: its events cannot be read.'],
+    ['a state that is not there', { ...good, states: states.slice(0, 8) }, 'The timeline in this file is damaged: its events cannot be read.'],
+    ['no base64', changed((track) => (track['data'] = '%%%')), 'The timeline in this file is damaged: its events cannot be read.'],
+    ['shares that are too short', changed((track) => Object.assign(track, { bins: 7, states: [1], shares: '' })), 'The timeline in this file is damaged: its events cannot be read.'],
+    ['no times', changed((track) => (track['fields'] = ['name', 'bytes', 'peer', 'site', 'state', 'x', 'y'])), 'The timeline in this file is damaged: its events cannot be read.'],
   ])('says so of %s', (_, document, words) => expect(problem_of(document)).toBe(words));
 });
 
