@@ -27,7 +27,7 @@ using namespace penstock::transports;
 
 enum class Into { device, pinned, pageable };
 
-struct TransportRow {
+struct MeasuredTransport {
   TransportKind transport;
   SenderIs sender;
   Into into;
@@ -35,7 +35,7 @@ struct TransportRow {
 
 /// A new transport: one row for each kind of memory that it is to be measured with. Its payload comes from a
 /// device.
-constexpr TransportRow transport_rows[] = {
+constexpr MeasuredTransport measured_transports[] = {
     {TransportKind::local, SenderIs::this_process, Into::device},
     {TransportKind::peer, SenderIs::other_process, Into::device},
     {TransportKind::peer, SenderIs::other_process, Into::pinned},
@@ -44,7 +44,7 @@ constexpr TransportRow transport_rows[] = {
     {TransportKind::staged, SenderIs::other_process_with_host_ring, Into::device},
 };
 
-std::string name_of(const TransportRow& row, std::size_t bytes) {
+std::string name_of(const MeasuredTransport& row, std::size_t bytes) {
   constexpr const char* into_names[] = {"device", "pinned", "pageable"};
   return std::string(name_of(row.transport)) + '/' + into_names[static_cast<int>(row.into)] + '/' +
          std::to_string(bytes);
@@ -62,7 +62,7 @@ void pull(const Offer& offer, const BufferView& place) {
 /// Raw is a copy from the peer's memory to the receiver's device, or to pinned memory if the payload goes to
 /// the host; for the staged transport, which does without the peer's memory, one from the receiver's device
 /// to pinned memory.
-void run_transport(benchmark::State& state, const TransportRow& row, std::size_t bytes) {
+void run_transport(benchmark::State& state, const MeasuredTransport& row, std::size_t bytes) {
   std::optional<HostMemory> host;
   if (row.into != Into::device) host.emplace(bytes, row.into == Into::pinned);
   const BufferView place =
@@ -105,7 +105,7 @@ int main(int argc, char** argv) {
   app.add_option("--facts", facts_path, "JSON object to put beside the figures (date, GPU, …)");
   CLI11_PARSE(app, argc, argv);
   if (!start_framework(app.remaining(), facts_path)) return 1;
-  for (const TransportRow& row : transport_rows) {
+  for (const MeasuredTransport& row : measured_transports) {
     for (const std::size_t bytes : sizes) {
       benchmark::RegisterBenchmark(name_of(row, bytes).c_str(), run_transport, row, bytes)
           ->UseManualTime()
