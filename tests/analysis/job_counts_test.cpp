@@ -181,7 +181,7 @@ TEST_F(JobCounts, a_recording_that_reached_its_limit_says_how_far_it_knows_and_d
   EXPECT_EQ(report("--fail-if 'exposed > 99.9%'"), 4);
   std::ifstream in(path_ + "/report");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  EXPECT_NE(text.find("! recorded until "), std::string::npos) << text;
+  EXPECT_NE(text.find("! recorded up to "), std::string::npos) << text;
   EXPECT_EQ(text.find("used no GPU"), std::string::npos) << text;
 }
 

@@ -27,6 +27,10 @@ Run::Run(Thread& thread, const std::vector<std::unique_ptr<Command>>& commands,
 }
 
 void Run::once() {
+  // a list whose commands never wait would otherwise run for ever after another thread's failure
+  Failure& failure = thread_.job().failure();
+  failure.throw_if_set();
+  if (++runs_ % runs_per_notice == 0) failure.poll();
   for (const auto& command : commands_) command->event->reset();
   for (Part& part : parts_) run(part);
 }

@@ -251,6 +251,17 @@ TEST_F(BadInput, a_list_does_not_grow_behind_its_control_task) {
   });
 }
 
+TEST_F(BadInput, a_list_that_never_waits_ends_once_another_threads_task_has_failed) {
+  const Outcome outcome = run(gpus(), [](gmh_tasklist_t list) {
+    gmh_stream_t stream = new_stream(list);
+    const bool fails = rank_of(list) == 0;
+    expect_ok(gmh_add_cpu_task(list, stream, fails ? fail_with_7 : succeed, nullptr, 0, nullptr, nullptr));
+    expect_ok(gmh_add_control_task(list, rerun, nullptr));
+    EXPECT_EQ(gmh_start(list), GMH_ERR_TASK);
+  });
+  expect_refusal(outcome, GMH_ERR_TASK, "a CPU task returned 7");
+}
+
 // SIMULATED_GPU_FAULTS lets a CUDA call fail once, as after a kernel that faults.
 TEST(Fault, of_a_gpu_ends_the_lists_of_all_threads) {
   const char* faults = std::getenv("SIMULATED_GPU_FAULTS");
