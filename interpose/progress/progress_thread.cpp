@@ -37,7 +37,7 @@ class ProgressThread {
 
   /// Errors: std::system_error.
   void start() {
-    thread_ = start_background_thread("penstock-progress", [this] { run(); });
+    thread_ = start_background_thread("penstock-step", [this] { run(); });
   }
 
   void stop() noexcept {

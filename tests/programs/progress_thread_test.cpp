@@ -51,7 +51,7 @@ std::optional<std::filesystem::path> progress_thread() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     std::string name;
     std::ifstream(task.path() / "comm") >> name;
-    if (name == "penstock-progress") return task.path();
+    if (name == "penstock-step") return task.path();
   }
   return std::nullopt;
 }
