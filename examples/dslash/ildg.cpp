@@ -127,7 +127,8 @@ IldgHeader IldgHeader::read(std::istream& file) {
   if (header.bits != 32 && header.bits != 64) {
     throw xml.refused("precision", "32 or 64");
   }
-  std::uint64_t bytes = static_cast<std::uint64_t>(dimensions) * link_reals * (header.bits / 8U);
+  std::uint64_t bytes =
+      static_cast<std::uint64_t>(dimensions) * link_reals * (static_cast<unsigned>(header.bits) / 8);
   int* const extents[] = {&header.lattice.x, &header.lattice.y, &header.lattice.z, &header.lattice.t};
   constexpr const char* names[] = {"lx", "ly", "lz", "lt"};
   for (int i = 0; i < dimensions; ++i) {
