@@ -103,8 +103,8 @@ TEST(DslashIldg, numbers_are_big_endian_and_directions_run_faster_than_sites) {
   const std::string bytes = file.str();
   const std::size_t data = bytes.find("ildg-binary-data") - 16 + header_bytes;
   const std::string one("\x3F\xF0\0\0\0\0\0\0", 8);
-  for (const std::size_t link : {0, 1, 63}) {
-    for (const std::size_t number : {0, 8, 16}) {  // the diagonal's real parts
+  for (const std::size_t link : {0U, 1U, 63U}) {
+    for (const std::size_t number : {0U, 8U, 16U}) {  // the diagonal's real parts
       EXPECT_EQ(bytes.substr(data + (link * 18 + number) * 8, 8), one);
     }
   }
