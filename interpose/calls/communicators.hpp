@@ -45,7 +45,7 @@ struct CommunicatorInfo {
       world_ranks;  ///< of the ranks that messages go to (remote group if inter); -1: not of this job
   std::atomic<std::uint32_t> collectives{0};  ///< collective calls so far
   std::atomic<std::uint32_t> arrivals{0};     ///< blocking collective calls (collective_arrival.hpp)
-  std::shared_ptr<VoteSlot> arrival_place;    ///< made at the first; shared like the stash
+  std::shared_ptr<VoteSlot> vote_slot;        ///< made at the first; shared like the stash
   std::atomic<bool> is_in_step{true};         ///< as far as was seen, the other ranks have counted as many
   std::atomic<Span> span{Span::unknown};
   std::shared_ptr<const NodeMap> nodes;  ///< of an intracommunicator that spans several nodes

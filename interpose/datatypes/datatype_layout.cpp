@@ -409,12 +409,12 @@ bool is_contiguous(MPI_Datatype datatype, MPI_Count count, std::ptrdiff_t* offse
 
 transports::BufferView view_of(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   PlacedLayout message = message_of(datatype, count);
-  transports::BufferView place{.buffer = transports::inspect(address_of_first_byte(buffer, message))};
-  const bool may_be_in_parts = may_be_scattered(buffer, place.buffer, message);
-  place.layout = std::move(message.layout);
+  transports::BufferView view{.buffer = transports::inspect(address_of_first_byte(buffer, message))};
+  const bool may_be_in_parts = may_be_scattered(buffer, view.buffer, message);
+  view.layout = std::move(message.layout);
   if (may_be_in_parts) [[unlikely]]
-    transports::find_parts(place);
-  return place;
+    transports::find_parts(view);
+  return view;
 }
 
 bool touches_device(const void* buffer, MPI_Count count, MPI_Datatype datatype) {

@@ -1,5 +1,5 @@
 // Translates an MPI datatype into the byte layout by which the transports copy, and a user's buffer with its
-// datatype into a place. This header knows no message.
+// datatype into a view. This header knows no message.
 #pragma once
 
 #include <mpi.h>
@@ -24,7 +24,7 @@ namespace penstock::interpose {
 
 /// Returns the place of a user's (buffer, count, datatype). With MPI_BOTTOM and absolute addresses, the
 /// buffer is the first byte of the layout. If its bytes lie in several allocations, one of them on a device,
-/// the place is scattered.
+/// the view is scattered.
 [[nodiscard]] transports::BufferView view_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
 /// Returns whether (buffer, datatype) touches device memory. With MPI_BOTTOM and absolute addresses it

@@ -58,7 +58,7 @@ inline constexpr SlotMove slot_moves[] = {
   });
 }
 
-/// The place of an offered payload. The sender writes it while it prepares.
+/// The location of an offered payload. The sender writes it while it prepares.
 enum class PayloadLocation : std::uint32_t {
   sender_buffer,
   region,           ///< host memory or a ring on the sender's device, as the offer describes

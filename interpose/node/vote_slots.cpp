@@ -31,21 +31,21 @@ constexpr std::uint32_t home_of(std::uint64_t communicator_id) noexcept {
   return static_cast<std::uint32_t>(communicator_id % vote_slots);
 }
 
-/// The place of that communicator in the row, and its note.
+/// The slot of that communicator in the row, and its note.
 struct Found {
-  std::uint32_t place;
+  std::uint32_t slot;
   std::uint64_t note;
 };
 std::optional<Found> find(const DirectoryRow& row, std::uint64_t communicator_id) noexcept {
   for (std::uint32_t step = 0; step < vote_slots; ++step) {
-    const std::uint32_t place = (home_of(communicator_id) + step) % vote_slots;
-    const ArrivalNote& at = row.arrivals[place];
+    const std::uint32_t slot = (home_of(communicator_id) + step) % vote_slots;
+    const ArrivalNote& at = row.arrivals[slot];
     const std::uint64_t communicator = at.communicator.load(std::memory_order_acquire);
-    if (communicator == 0) break;  // places are taken in this order and never emptied
+    if (communicator == 0) break;  // slots are taken in this order and never emptied
     if (communicator != not_zero(communicator_id)) continue;
     const std::uint64_t note = at.ballot.load(std::memory_order_acquire);
-    // the place may have been reused in between
-    if (at.communicator.load(std::memory_order_relaxed) == communicator) return Found{place, note};
+    // the slot may have been reused in between
+    if (at.communicator.load(std::memory_order_relaxed) == communicator) return Found{slot, note};
   }
   return std::nullopt;
 }
@@ -63,7 +63,7 @@ Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
   std::optional<Found> found = find(row, communicator_id);
   if (!found) {
     if (!row.forgets_arrivals.load(std::memory_order_acquire)) return {Seen::not_yet, {}};
-    found = find(row, communicator_id);  // it may have got its place before the row forgot anything
+    found = find(row, communicator_id);  // it may have got its slot before the row forgot anything
     if (!found) return {Seen::unknown, {}};
   }
   const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(found->note) - ordinal);
@@ -74,7 +74,7 @@ Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
 bool has_failed(const DirectoryRow& row, std::uint64_t communicator_id, std::uint64_t which) noexcept {
   const std::optional<Found> found = find(row, communicator_id);
   if (!found) return false;
-  const std::uint64_t failed = row.arrivals[found->place].failed.load(std::memory_order_acquire);
+  const std::uint64_t failed = row.arrivals[found->slot].failed.load(std::memory_order_acquire);
   return failed == which + 1 || failed == any_collective + 1;
 }
 
@@ -85,18 +85,18 @@ bool has_met_others(const DirectoryRow& row, std::uint64_t communicator_id) noex
 
 AgreementRing* find_agreements(DirectoryRow& row, std::uint64_t communicator_id) noexcept {
   const std::optional<Found> found = find(row, communicator_id);
-  return found ? &row.agreements[found->place] : nullptr;
+  return found ? &row.agreements[found->slot] : nullptr;
 }
 
-void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal, Ballot ballot) noexcept {
-  std::atomic<std::uint64_t>& note = row.arrivals[place].ballot;
+void note_arrival(DirectoryRow& row, std::uint32_t slot, std::uint32_t ordinal, Ballot ballot) noexcept {
+  std::atomic<std::uint64_t>& note = row.arrivals[slot].ballot;
   const std::uint64_t one_before = note.load(std::memory_order_relaxed) & said_mask
                                                                               << said_shift(ordinal + 1);
   note.store(one_before | bits_of(ballot) << said_shift(ordinal) | ordinal, std::memory_order_release);
 }
 
-void note_failure(DirectoryRow& row, std::uint32_t place, std::uint64_t which) noexcept {
-  row.arrivals[place].failed.store(which + 1, std::memory_order_release);
+void note_failure(DirectoryRow& row, std::uint32_t slot, std::uint64_t which) noexcept {
+  row.arrivals[slot].failed.store(which + 1, std::memory_order_release);
 }
 
 std::optional<ClaimedVoteSlot> VoteSlots::claim(DirectoryRow& row, std::uint64_t communicator_id) noexcept {
@@ -104,8 +104,8 @@ std::optional<ClaimedVoteSlot> VoteSlots::claim(DirectoryRow& row, std::uint64_t
   if (has_unnotified_) notify_readers();
   const bool is_certain = !row.forgets_arrivals.load(std::memory_order_relaxed);
   const auto take = [&](std::uint32_t at) {
-    places_[at] = {0, true, {}};
-    // cleared now, since communicators whose places lie behind this one must still be found
+    slots_[at] = {0, true, {}};
+    // cleared now, since communicators whose slots lie behind this one must still be found
     row.arrivals[at].ballot.store(0, std::memory_order_release);
     row.arrivals[at].failed.store(0, std::memory_order_relaxed);
     row.arrivals[at].left.store(0, std::memory_order_relaxed);
@@ -118,12 +118,12 @@ std::optional<ClaimedVoteSlot> VoteSlots::claim(DirectoryRow& row, std::uint64_t
   std::optional<std::uint32_t> oldest;
   for (std::uint32_t step = 0; step < vote_slots; ++step) {
     const std::uint32_t at = (home_of(communicator_id) + step) % vote_slots;
-    Place& place = places_[at];
-    if (!place.is_claimed) return take(at);
-    if (place.released == 0) continue;
-    const Readers::State readers = place.readers.look();
+    Use& use = slots_[at];
+    if (!use.is_claimed) return take(at);
+    if (use.released == 0) continue;
+    const Readers::State readers = use.readers.look();
     if (readers == Readers::State::left) return take(at);
-    if (readers == Readers::State::unknown && (!oldest || place.released < places_[*oldest].released))
+    if (readers == Readers::State::unknown && (!oldest || use.released < slots_[*oldest].released))
       oldest = at;
   }
   row.forgets_arrivals.store(true, std::memory_order_release);
@@ -157,29 +157,29 @@ Readers::State Readers::look() noexcept {
     const bool had_no_place = first_->forgets_arrivals.load(std::memory_order_acquire);
     return had_no_place ? State::unknown : State::reading;
   }
-  std::atomic<std::uint32_t>& left = first_->arrivals[found->place].left;
-  // the place cannot be reused before this rank has been counted
+  std::atomic<std::uint32_t>& left = first_->arrivals[found->slot].left;
+  // the slot cannot be reused before this rank has been counted
   if (!std::exchange(is_counted_, true)) left.fetch_add(1);
   return left.load() >= members_ ? State::left : State::reading;
 }
 
-void VoteSlots::release(std::optional<std::uint32_t> place, Readers readers) noexcept {
+void VoteSlots::release(std::optional<std::uint32_t> slot, Readers readers) noexcept {
   const std::lock_guard guard(mutex_);
   static_cast<void>(readers.look());
   has_unnotified_ = has_unnotified_ || !readers.are_notified();
-  if (place) {
-    places_[*place].readers = readers;
-    places_[*place].released = ++releases_;
+  if (slot) {
+    slots_[*slot].readers = readers;
+    slots_[*slot].released = ++releases_;
   } else if (!readers.are_notified()) {
     try {
       unnotified_.push_back(readers);
     } catch (const std::bad_alloc&) {
-      // the others do not reuse their places
+      // the others do not reuse their slots
     }
   }
 }
 
-/// Informs the readers whose first rank had no place yet.
+/// Informs the readers whose first rank had no slot yet.
 void VoteSlots::notify_readers() noexcept {
   has_unnotified_ = false;
   const auto tell = [&](Readers& readers) {
@@ -188,20 +188,20 @@ void VoteSlots::notify_readers() noexcept {
     return readers.are_notified();
   };
   std::erase_if(unnotified_, tell);
-  for (Place& place : places_) {
-    if (place.released != 0) static_cast<void>(tell(place.readers));
+  for (Use& use : slots_) {
+    if (use.released != 0) static_cast<void>(tell(use.readers));
   }
 }
 
 VoteSlot::~VoteSlot() {
   if (node_directory().own_row() == nullptr) return;  // no rank of this job is left to read it
-  own_vote_slots().release(place_ ? std::optional(place_->index) : std::nullopt, readers_);
+  own_vote_slots().release(slot_ ? std::optional(slot_->index) : std::nullopt, readers_);
 }
 
 VoteSlots& own_vote_slots() noexcept {
   // never destroyed: communicators may be freed after static destruction has begun
-  static VoteSlots& places = *new VoteSlots;
-  return places;
+  static VoteSlots& slots = *new VoteSlots;
+  return slots;
 }
 
 }  // namespace penstock::interpose

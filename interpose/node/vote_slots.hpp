@@ -1,6 +1,6 @@
-// The places where ranks record their arrivals and votes at collectives. Each rank has one place in its row
+// The slots where ranks record their arrivals and votes at collectives. Each rank has one slot in its row
 // of the node directory for each communicator on which it has arrived at a collective; other ranks find the
-// place by the communicator's id. Knows no MPI call.
+// slot by the communicator's id. Knows no MPI call.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace penstock::interpose {
 enum class Seen : std::uint8_t {
   here,     ///< that rank has arrived at the collective
   not_yet,  ///< that rank has not arrived
-  unknown,  ///< it may have arrived: it has more communicators than places, or has reused a place
+  unknown,  ///< it may have arrived: it has more communicators than slots, or has reused a slot
 };
 
 /// A rank's vote on how a collective is carried out.
@@ -55,7 +55,7 @@ struct Arrival {
 
 /// Returns whether a rank has arrived at that collective of the communicator, and its vote. Votes of the last
 /// two collectives are kept. Older ones read as 'no vote'; that is safe because a rank that votes waits for
-/// all others. `row` is in shared memory. Cost: mostly two loads; a look at all places if nothing is found in
+/// all others. `row` is in shared memory. Cost: mostly two loads; a look at all slots if nothing is found in
 /// a full row.
 [[nodiscard]] Arrival look_for_arrival(const DirectoryRow& row, std::uint64_t communicator_id,
                                        std::uint32_t ordinal) noexcept;
@@ -69,25 +69,25 @@ struct Arrival {
 [[nodiscard]] bool has_met_others(const DirectoryRow& row, std::uint64_t communicator_id) noexcept;
 
 /// Returns where the communicator's ranks vote on its non-blocking collectives, in the row of their first
-/// rank. Null: that rank has no place for it.
+/// rank. Null: that rank has no slot for it.
 [[nodiscard]] AgreementRing* find_agreements(DirectoryRow& row, std::uint64_t communicator_id) noexcept;
 
-/// The place of a rank's notes on one communicator.
+/// The slot of a rank's notes on one communicator.
 struct ClaimedVoteSlot {
   std::uint32_t index = 0;
-  /// Every rank that looks finds the place. Otherwise some may already have concluded that there is none.
+  /// Every rank that looks finds the slot. Otherwise some may already have concluded that there is none.
   bool is_certain = false;
 };
 
 /// The ranks that may still read a rank's notes on a communicator: each may until it has left it too. Leaving
-/// ranks are counted in the place of the first of them. That place is reused when all have left, so a counted
+/// ranks are counted in the slot of the first of them. That slot is reused when all have left, so a counted
 /// rank that does not find it any more also knows that all have left.
 class Readers {
  public:
   enum class State : std::uint8_t {
     reading,
     left,
-    unknown,  ///< their first rank has no place for it
+    unknown,  ///< their first rank has no slot for it
   };
 
   /// Unknown readers.
@@ -112,19 +112,19 @@ class Readers {
   bool is_counted_ = false;
 };
 
-/// The places of this rank's own row. A freed place must stay findable, as other ranks may still be waiting
+/// The slots of this rank's own row. A freed slot must stay findable, as other ranks may still be waiting
 /// at a communicator's last collective. It is reused when its readers have left. If these are unknown, it is
-/// reused only when all places are taken, the longest free one first. Thread: any.
+/// reused only when all slots are taken, the longest free one first. Thread: any.
 class VoteSlots {
  public:
-  /// Claims a place. Returns nothing, and marks the row, if all places belong to communicators in use.
+  /// Claims a slot. Returns nothing, and marks the row, if all slots belong to communicators in use.
   [[nodiscard]] std::optional<ClaimedVoteSlot> claim(DirectoryRow& row,
                                                      std::uint64_t communicator_id) noexcept;
-  /// Releases a communicator's place; it may not have had one. Does not wait.
-  void release(std::optional<std::uint32_t> place, Readers readers = {}) noexcept;
+  /// Releases a communicator's slot; it may not have had one. Does not wait.
+  void release(std::optional<std::uint32_t> slot, Readers readers = {}) noexcept;
 
  private:
-  struct Place {
+  struct Use {
     std::uint64_t released = 0;  ///< when, counted in releases; 0: not yet
     bool is_claimed = false;     ///< has been claimed once
     Readers readers;
@@ -132,39 +132,39 @@ class VoteSlots {
   void notify_readers() noexcept;
 
   std::mutex mutex_;
-  std::array<Place, vote_slots> places_{};
-  std::vector<Readers> unnotified_;  ///< readers yet to be informed, of communicators without a place
-  bool has_unnotified_ = false;      ///< there are such, or some place has one
+  std::array<Use, vote_slots> slots_{};
+  std::vector<Readers> unnotified_;  ///< readers yet to be informed, of communicators without a slot
+  bool has_unnotified_ = false;      ///< there are such, or some slot has one
   std::uint64_t releases_ = 0;
 };
 
-/// Records that this rank has arrived at that many collectives of the place's communicator. Cost: one store.
-void note_arrival(DirectoryRow& row, std::uint32_t place, std::uint32_t ordinal, Ballot ballot = {}) noexcept;
+/// Records that this rank has arrived at that many collectives of the slot's communicator. Cost: one store.
+void note_arrival(DirectoryRow& row, std::uint32_t slot, std::uint32_t ordinal, Ballot ballot = {}) noexcept;
 
 /// In place of an ordinal: collectives that are not counted, and any other.
 inline constexpr std::uint64_t any_collective = std::uint64_t{1} << 32;
 /// Records that this rank cannot do its part in that collective; others would wait for it for ever.
-void note_failure(DirectoryRow& row, std::uint32_t place, std::uint64_t which) noexcept;
+void note_failure(DirectoryRow& row, std::uint32_t slot, std::uint64_t which) noexcept;
 
-/// Returns this process's places.
+/// Returns this process's slots.
 [[nodiscard]] VoteSlots& own_vote_slots() noexcept;
 
-/// The place of one communicator, as long as this rank takes part in its collectives.
+/// The slot of one communicator, as long as this rank takes part in its collectives.
 class VoteSlot {
  public:
   /// `row` must be this rank's own.
   VoteSlot(DirectoryRow& row, std::uint64_t communicator_id, Readers readers) noexcept
-      : readers_(readers), place_(own_vote_slots().claim(row, communicator_id)) {}
+      : readers_(readers), slot_(own_vote_slots().claim(row, communicator_id)) {}
   /// Records that this rank has left the communicator.
   ~VoteSlot();
   VoteSlot(const VoteSlot&) = delete;
   VoteSlot& operator=(const VoteSlot&) = delete;
 
-  [[nodiscard]] std::optional<ClaimedVoteSlot> get() const noexcept { return place_; }
+  [[nodiscard]] std::optional<ClaimedVoteSlot> get() const noexcept { return slot_; }
 
  private:
   Readers readers_;
-  std::optional<ClaimedVoteSlot> place_;
+  std::optional<ClaimedVoteSlot> slot_;
 };
 
 }  // namespace penstock::interpose

@@ -80,10 +80,10 @@ void Gathering::come() {
 void Gathering::say() noexcept try {
   DirectoryRow* const row = node_directory().own_row();
   if (!is_agreed_ || row == nullptr || !NodeDirectory::gpu_seen()) return;
-  if (place_ == nullptr) {
-    place_ = std::make_unique<VoteSlot>(*row, id_, Readers::among(*row, id_, members_));
+  if (vote_slot_ == nullptr) {
+    vote_slot_ = std::make_unique<VoteSlot>(*row, id_, Readers::among(*row, id_, members_));
   }
-  if (const auto place = place_->get()) note_arrival(*row, place->index, ordinal());
+  if (const auto slot = vote_slot_->get()) note_arrival(*row, slot->index, ordinal());
 } catch (const std::bad_alloc&) {
   // the other ranks wait until they have no work left
 }

@@ -44,8 +44,8 @@ class Gathering {
   const bool is_agreed_;
   const std::vector<int> members_;
   std::uint64_t calls_ = 0;
-  std::unique_ptr<VoteSlot> place_;  ///< created once some rank uses a GPU
-  std::size_t come_ = 0;             ///< how many members are known to have arrived at the last call
+  std::unique_ptr<VoteSlot> vote_slot_;  ///< created once some rank uses a GPU
+  std::size_t come_ = 0;                 ///< how many members are known to have arrived at the last call
 };
 
 /// Collective calls over the communicator, window or file. Null: Penstock has not seen it made, and its calls

@@ -32,7 +32,7 @@ struct Group {
 };
 
 Status upload_alone(const Upload& upload) {
-  return transports::upload(*upload.place, upload.host);
+  return transports::upload(*upload.view, upload.host);
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ JointUpload::~JointUpload() {
   next_->previous_ = previous_;
 }
 
-void JointUpload::enlist(const transports::BufferView& place) noexcept {
-  if (request_table().is_threaded() || !transports::suits_a_joint_upload(place)) return;
+void JointUpload::enlist(const transports::BufferView& view) noexcept {
+  if (request_table().is_threaded() || !transports::suits_a_joint_upload(view)) return;
   previous_ = newest == nullptr ? this : newest;
   next_ = newest == nullptr ? this : newest->next_;
   previous_->next_ = this;
@@ -66,7 +66,7 @@ void JointUpload::upload_with_others() {
     if (!other->has_come(may_ask)) {
       may_ask = false;
     } else if (const std::optional<Upload> upload = other->payload()) {
-      if (upload->place->buffer.context == own->place->buffer.context) group.add(*other, *upload);
+      if (upload->view->buffer.context == own->view->buffer.context) group.add(*other, *upload);
     }
   }
 
@@ -78,8 +78,8 @@ void JointUpload::upload_with_others() {
     const Upload& upload = group.uploads[i];
     const Status status = together ? Status{} : upload_alone(upload);
     if (status.ok()) {
-      record_staged_copy(begin_ns, upload.place->layout.bytes(), transports::BufferKind::pageable,
-                         upload.place->buffer.kind, "the payload came through the MPI library");
+      record_staged_copy(begin_ns, upload.view->layout.bytes(), transports::BufferKind::pageable,
+                         upload.view->buffer.kind, "the payload came through the MPI library");
     }
     group.receives[i]->uploaded(status);
   }

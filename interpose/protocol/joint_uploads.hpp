@@ -21,8 +21,8 @@ class JointUpload {
  protected:
   ~JointUpload();
 
-  /// Allows other receives to upload this one's payload, at most as many bytes as `place` has.
-  void enlist(const transports::BufferView& place) noexcept;
+  /// Allows other receives to upload this one's payload, at most as many bytes as `view` has.
+  void enlist(const transports::BufferView& view) noexcept;
   [[nodiscard]] bool is_enlisted() const noexcept { return next_ != nullptr; }
   /// Uploads this receive's payload, and with it other payloads that have arrived. This receive must be
   /// enlisted and payload() available. Cost: one query of the MPI library in total for receives that are

@@ -69,24 +69,24 @@ class Receive final : public Pending,
   [[nodiscard]] int prepare(const CallScope& scope, bool blocking) {
     if (on_device_) {
       note_gpu_use();
-      place_ = view_of(call_.buffer, call_.count, call_.datatype);
-      place_.handed_over_ns = transports::time_of_call_ns();
-      capacity_ = place_.layout.bytes();
-      if (place_.buffer.kind == transports::BufferKind::unknown) return errors().raise_freed("MPI_Recv");
-      transports::prepare_kernels(place_.buffer);
+      view_ = view_of(call_.buffer, call_.count, call_.datatype);
+      view_.handed_over_ns = transports::time_of_call_ns();
+      capacity_ = view_.layout.bytes();
+      if (view_.buffer.kind == transports::BufferKind::unknown) return errors().raise_freed("MPI_Recv");
+      transports::prepare_kernels(view_.buffer);
       // no transport delivers to several allocations at once
-      if (place_.is_scattered()) {
+      if (view_.is_scattered()) {
         if (const int code = make_room(); code != MPI_SUCCESS) return code;
       }
     } else if (is_contiguous(call_.datatype, call_.count, &offset_, &capacity_)) {
       in_one_piece_ = true;
     } else {
       // computed now, since the user may free the datatype before the message arrives
-      place_ = view_of(call_.buffer, call_.count, call_.datatype);
-      capacity_ = place_.layout.bytes();
+      view_ = view_of(call_.buffer, call_.count, call_.datatype);
+      capacity_ = view_.layout.bytes();
     }
     record_.begin(scope, trace::Direction::receive, communicator_, call_.source, call_.tag, capacity_,
-                  on_device_ ? place_.buffer.kind : transports::BufferKind::pageable, blocking);
+                  on_device_ ? view_.buffer.kind : transports::BufferKind::pageable, blocking);
     return MPI_SUCCESS;
   }
 
@@ -200,7 +200,7 @@ class Receive final : public Pending,
   /// Returns true once the application's earlier work on the GPU is done. Cost: queries the driver until it
   /// was true once.
   [[nodiscard]] bool may_be_written_now() {
-    if (!is_idle_) is_idle_ = transports::is_idle(place_);
+    if (!is_idle_) is_idle_ = transports::is_idle(view_);
     return is_idle_;
   }
 
@@ -216,7 +216,7 @@ class Receive final : public Pending,
     code = is_staged() ? post_one(staged_, staging_bytes, MPI_BYTE)
                        : post_one(call_.buffer, call_.count, call_.datatype);
     request_ = *request;
-    if (code == MPI_SUCCESS && on_device_) enlist(place_);
+    if (code == MPI_SUCCESS && on_device_) enlist(view_);
     return code;
   }
 
@@ -270,10 +270,10 @@ class Receive final : public Pending,
   /// Returns the range from the first to the last byte that the payload may be written to.
   [[nodiscard]] HostRange host_range() const noexcept {
     if (in_one_piece_) return {first_byte(), capacity_};
-    const auto* const base = static_cast<const std::byte*>(place_.buffer.pointer);
+    const auto* const base = static_cast<const std::byte*>(view_.buffer.pointer);
     std::ptrdiff_t begin = PTRDIFF_MAX;
     std::ptrdiff_t end = PTRDIFF_MIN;
-    for (const transports::Block& block : place_.layout.blocks()) {
+    for (const transports::Block& block : view_.layout.blocks()) {
       const std::ptrdiff_t last = block.offset + static_cast<std::ptrdiff_t>(block.count - 1) * block.stride;
       begin = std::min({begin, block.offset, last});
       end = std::max({end, block.offset + static_cast<std::ptrdiff_t>(block.bytes),
@@ -315,10 +315,10 @@ class Receive final : public Pending,
   void for_first_bytes(Function function) const {
     if (in_one_piece_) return function(first_byte(), 0, envelope_bytes);
     std::size_t used = 0;
-    for (const transports::Block& block : place_.layout.blocks()) {
+    for (const transports::Block& block : view_.layout.blocks()) {
       for (std::size_t i = 0; i < block.count && used < envelope_bytes; ++i) {
         const std::size_t bytes = std::min(block.bytes, envelope_bytes - used);
-        function(static_cast<std::byte*>(place_.buffer.pointer) + block.offset +
+        function(static_cast<std::byte*>(view_.buffer.pointer) + block.offset +
                      static_cast<std::ptrdiff_t>(i) * block.stride,
                  used, bytes);
         used += bytes;
@@ -352,23 +352,23 @@ class Receive final : public Pending,
 
   /// Returns the buffer as the transports see it. Host buffers are inspected only when an envelope has
   /// arrived.
-  [[nodiscard]] transports::BufferView place() const {
-    if (!in_one_piece_) return place_;
+  [[nodiscard]] transports::BufferView view() const {
+    if (!in_one_piece_) return view_;
     return {transports::inspect(first_byte()), transports::Layout::contiguous(capacity_)};
   }
 
   /// Returns true for a buffer that no transport fills in one piece: several allocations, or partly pinned
   /// host memory.
   [[nodiscard]] bool is_in_parts() const {
-    if (on_device_) return place_.is_scattered();
-    return call_.buffer == MPI_BOTTOM && !transports::is_of_one_host_kind(place());
+    if (on_device_) return view_.is_scattered();
+    return call_.buffer == MPI_BOTTOM && !transports::is_of_one_host_kind(view());
   }
 
   void begin_delivery(const Envelope& envelope, const MPI_Status& status) {
     const bool is_whole = !is_in_parts();
     transports::BufferView destination;
     if (is_whole && (on_device_ || may_write())) {
-      destination = in_one_piece_ ? place() : std::move(place_);
+      destination = in_one_piece_ ? view() : std::move(view_);
     } else {
       destination = staging_place();
     }
@@ -384,7 +384,7 @@ class Receive final : public Pending,
   /// in the user's buffer meanwhile, or if that buffer is in parts.
   [[nodiscard]] transports::BufferView staging_place() {
     if (!is_staged()) take_staging_buffer();
-    if (!is_staged()) return place();  // out of memory
+    if (!is_staged()) return view();  // out of memory
     staging_.was_written(SIZE_MAX);
     is_delivered_to_staging_ = true;
     return {transports::inspect(staged_), transports::Layout::contiguous(capacity_)};
@@ -422,8 +422,8 @@ class Receive final : public Pending,
     const std::uint64_t bytes = arrived_bytes_;
     const bool is_payload = !envelope_ && !is_uploaded_ && !was_cancelled(arrival_);
     if (!is_payload || bytes == 0 || bytes > capacity_ || !may_be_written_now()) return std::nullopt;
-    place_.layout = place_.layout.prefix(bytes);
-    return transports::Upload{&place_, reinterpret_cast<const char*>(staged_)};
+    view_.layout = view_.layout.prefix(bytes);
+    return transports::Upload{&view_, reinterpret_cast<const char*>(staged_)};
   }
   void uploaded(const Status& status) noexcept override {
     status_ = status;
@@ -455,7 +455,7 @@ class Receive final : public Pending,
   void write(const void* bytes, std::uint64_t count, const char* reason) {
     if (count == 0) return;
     static_cast<void>(may_write());  // either way: no other message is written before this returns
-    transports::BufferView destination = place();
+    transports::BufferView destination = view();
     destination.layout = destination.layout.prefix(count);
     status_ = staged_copy(count, transports::BufferKind::pageable, destination.buffer.kind, reason,
                           [&] { return transports::upload(destination, bytes); });
@@ -463,9 +463,9 @@ class Receive final : public Pending,
 
   ReceiveCall call_;  ///< after the post, the user may free what its handles stand for
   std::shared_ptr<CommunicatorInfo> communicator_;
-  transports::BufferView place_;  ///< unused for host memory in one piece
-  std::byte* staged_ = nullptr;   ///< where the MPI library writes; null: the user's buffer
-  StagingBuffer staging_;         ///< the memory behind `staged_`, if it is larger than an envelope
+  transports::BufferView view_;  ///< unused for host memory in one piece
+  std::byte* staged_ = nullptr;  ///< where the MPI library writes; null: the user's buffer
+  StagingBuffer staging_;        ///< the memory behind `staged_`, if it is larger than an envelope
   /// The memory behind `staged_` otherwise. For a receive in the user's buffer: the previous content of its
   /// first bytes.
   alignas(16) std::array<std::byte, envelope_bytes> small_;

@@ -60,9 +60,9 @@ Status PackedArgument::open(bool is_read, bool is_written) {
 
 Status PackedArgument::fetch(const char* why) const {
   if (!is_read_) return {};
-  const BufferView place = absolute_view(layout_);
-  Status copied = staged_copy(layout_.bytes(), place.buffer.kind, BufferKind::pageable, why,
-                              [&] { return transports::download(memory_.data(), place); });
+  const BufferView view = absolute_view(layout_);
+  Status copied = staged_copy(layout_.bytes(), view.buffer.kind, BufferKind::pageable, why,
+                              [&] { return transports::download(memory_.data(), view); });
   if (!copied.ok()) return copied;
   for (std::size_t element = spaced_; element-- > 0;) {
     std::memmove(memory_.data() + element * extent_, memory_.data() + element * element_bytes_,
@@ -77,9 +77,9 @@ Status PackedArgument::write_back(const char* why) const {
     std::memmove(memory_.data() + element * element_bytes_, memory_.data() + element * extent_,
                  element_bytes_);
   }
-  const BufferView place = absolute_view(layout_);
-  return staged_copy(layout_.bytes(), BufferKind::pageable, place.buffer.kind, why,
-                     [&] { return transports::upload(place, memory_.data()); });
+  const BufferView view = absolute_view(layout_);
+  return staged_copy(layout_.bytes(), BufferKind::pageable, view.buffer.kind, why,
+                     [&] { return transports::upload(view, memory_.data()); });
 }
 
 bool PackedArgument::is_idle() const {

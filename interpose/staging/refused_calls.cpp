@@ -24,14 +24,14 @@ bool is_out_of_reach(const void* buffer) {
 bool is_out_of_reach(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   if (!may_be_absolute(buffer)) return is_out_of_reach(buffer);
   if (!touches_device(buffer, count, datatype)) return false;
-  const transports::BufferView place = view_of(buffer, count, datatype);
+  const transports::BufferView view = view_of(buffer, count, datatype);
   const auto is_refused = [](const transports::Buffer& one) {
     return one.kind == transports::BufferKind::unknown ||
            (transports::lives_on_device(one.kind) && one.kind != transports::BufferKind::managed);
   };
-  if (!place.is_scattered()) return is_refused(place.buffer);
-  return std::ranges::any_of(*place.parts,
-                             [&](const transports::ViewPart& part) { return is_refused(part.place.buffer); });
+  if (!view.is_scattered()) return is_refused(view.buffer);
+  return std::ranges::any_of(*view.parts,
+                             [&](const transports::ViewPart& part) { return is_refused(part.view.buffer); });
 }
 
 }  // namespace

@@ -61,42 +61,42 @@ Status for_each_allocation(std::uintptr_t user, std::uintptr_t origin, const Lay
   const BufferView whole = absolute_view(layout);
   if (!whole.is_scattered()) return move_one(layout);
   for (const transports::ViewPart& part : *whole.parts) {
-    BufferView place = part.place;
-    place.handed_over_ns = whole.handed_over_ns;
-    const std::uintptr_t moved_by = reinterpret_cast<std::uintptr_t>(place.buffer.pointer) - user;
-    if (Status moved = move(place, origin + moved_by); !moved.ok()) return moved;
+    BufferView view = part.view;
+    view.handed_over_ns = whole.handed_over_ns;
+    const std::uintptr_t moved_by = reinterpret_cast<std::uintptr_t>(view.buffer.pointer) - user;
+    if (Status moved = move(view, origin + moved_by); !moved.ok()) return moved;
   }
   return {};
 }
 
 /// Copies from device to host, each byte to the same offset from `origin`.
-Status download(const BufferView& place, std::uintptr_t origin) {
-  if (place.layout.is_contiguous()) return transports::download(pointer(origin), place);
-  const HostMemory packed = HostMemory::take(place.layout.bytes());
+Status download(const BufferView& view, std::uintptr_t origin) {
+  if (view.layout.is_contiguous()) return transports::download(pointer(origin), view);
+  const HostMemory packed = HostMemory::take(view.layout.bytes());
   if (packed.data() == nullptr) return {Code::out_of_memory, "staging"};
-  if (Status copied = transports::download(packed.data(), place); !copied.ok()) return copied;
+  if (Status copied = transports::download(packed.data(), view); !copied.ok()) return copied;
   for_each_piece(
-      origin, place.layout, packed.data(),
+      origin, view.layout, packed.data(),
       [](std::byte* piece, const std::byte* from, std::size_t bytes) { std::memcpy(piece, from, bytes); });
   return {};
 }
 
-Status upload(const BufferView& place, std::uintptr_t origin) {
-  if (place.layout.is_contiguous()) return transports::upload(place, pointer(origin));
-  const HostMemory packed = HostMemory::take(place.layout.bytes());
+Status upload(const BufferView& view, std::uintptr_t origin) {
+  if (view.layout.is_contiguous()) return transports::upload(view, pointer(origin));
+  const HostMemory packed = HostMemory::take(view.layout.bytes());
   if (packed.data() == nullptr) return {Code::out_of_memory, "staging"};
   for_each_piece(
-      origin, place.layout, packed.data(),
+      origin, view.layout, packed.data(),
       [](const std::byte* piece, std::byte* to, std::size_t bytes) { std::memcpy(to, piece, bytes); });
-  return transports::upload(place, packed.data());
+  return transports::upload(view, packed.data());
 }
 
 }  // namespace
 
 BufferView absolute_view(const Layout& absolute) {
-  BufferView place = view_at(reinterpret_cast<std::uintptr_t>(MPI_BOTTOM), absolute);
-  transports::find_parts(place);
-  return place;
+  BufferView view = view_at(reinterpret_cast<std::uintptr_t>(MPI_BOTTOM), absolute);
+  transports::find_parts(view);
+  return view;
 }
 
 ByteRange ByteRange::of_bytes(std::ptrdiff_t bytes, std::ptrdiff_t offset) {
@@ -174,9 +174,9 @@ Status StagedArgument::open(const void* user, const ByteRange& read, const ByteR
 }
 
 Status StagedArgument::fetch(const char* why) const {
-  return for_each_allocation(user_, origin_, read_, [why](const BufferView& place, std::uintptr_t origin) {
-    return staged_copy(place.layout.bytes(), place.buffer.kind, BufferKind::pageable, why,
-                       [&] { return download(place, origin); });
+  return for_each_allocation(user_, origin_, read_, [why](const BufferView& view, std::uintptr_t origin) {
+    return staged_copy(view.layout.bytes(), view.buffer.kind, BufferKind::pageable, why,
+                       [&] { return download(view, origin); });
   });
 }
 
@@ -191,17 +191,17 @@ bool StagedArgument::may_write_back_now() const {
 bool StagedArgument::is_idle(const Layout& layout) const {
   bool idle = true;
   static_cast<void>(
-      for_each_allocation(user_, origin_, layout, [&](const BufferView& place, std::uintptr_t) -> Status {
-        idle = idle && transports::is_idle(place);
+      for_each_allocation(user_, origin_, layout, [&](const BufferView& view, std::uintptr_t) -> Status {
+        idle = idle && transports::is_idle(view);
         return {};
       }));
   return idle;
 }
 
 Status StagedArgument::write_back(const char* why) const {
-  return for_each_allocation(user_, origin_, written_, [why](const BufferView& place, std::uintptr_t origin) {
-    return staged_copy(place.layout.bytes(), BufferKind::pageable, place.buffer.kind, why,
-                       [&] { return upload(place, origin); });
+  return for_each_allocation(user_, origin_, written_, [why](const BufferView& view, std::uintptr_t origin) {
+    return staged_copy(view.layout.bytes(), BufferKind::pageable, view.buffer.kind, why,
+                       [&] { return upload(view, origin); });
   });
 }
 

@@ -81,14 +81,14 @@ TEST_F(Parts, there_is_one_for_each_allocation_and_one_for_host_memory) {
   EXPECT_EQ(place.buffer.pointer, host.data());
   ASSERT_EQ(place.parts->size(), 3u);
   const ViewPart& of_host = (*place.parts)[0];
-  EXPECT_EQ(of_host.place.layout.bytes(), 50u);
+  EXPECT_EQ(of_host.view.layout.bytes(), 50u);
   const ViewPart& of_first = (*place.parts)[1];
-  EXPECT_EQ(of_first.place.buffer.pointer, first.data());
-  EXPECT_EQ(of_first.place.layout.bytes(), 70u);
+  EXPECT_EQ(of_first.view.buffer.pointer, first.data());
+  EXPECT_EQ(of_first.view.layout.bytes(), 70u);
   ASSERT_EQ(of_first.packed.blocks().size(), 2u);
   EXPECT_EQ(of_first.packed.blocks()[0], (Block{10, 20, 1, 0}));
   EXPECT_EQ(of_first.packed.blocks()[1], (Block{100, 50, 1, 0}));
-  EXPECT_EQ((*place.parts)[2].place.layout.bytes(), 30u);
+  EXPECT_EQ((*place.parts)[2].view.layout.bytes(), 30u);
 }
 
 TEST_F(Parts, are_told_apart_where_allocations_touch) {

@@ -7,22 +7,22 @@
 
 namespace penstock::transports {
 
-Status ChunkCopies::start(const BufferView& place, Way way, std::unique_ptr<ChunkCopies>& copies) noexcept {
+Status ChunkCopies::start(const BufferView& view, Way way, std::unique_ptr<ChunkCopies>& copies) noexcept {
   return guarded([&]() -> Status {
     cuda::ContextRef context;
-    if (lives_on_device(place.buffer.kind)) {
-      context = cuda::Context::of(place.buffer);
+    if (lives_on_device(view.buffer.kind)) {
+      context = cuda::Context::of(view.buffer);
       if (context == nullptr) return cuda::no_driver();
     }
-    copies = std::make_unique<ChunkCopies>(place, way, std::move(context));
+    copies = std::make_unique<ChunkCopies>(view, way, std::move(context));
     Status begun = copies->begin();
     if (!begun.ok()) copies.reset();
     return begun;
   });
 }
 
-ChunkCopies::ChunkCopies(const BufferView& place, Way way, cuda::ContextRef context)
-    : place_(place), cursor_(place_.layout), context_(std::move(context)), way_(way) {}
+ChunkCopies::ChunkCopies(const BufferView& view, Way way, cuda::ContextRef context)
+    : view_(view), cursor_(view_.layout), context_(std::move(context)), way_(way) {}
 
 ChunkCopies::~ChunkCopies() {
   for (const cuda::Event& copied : in_flight_) static_cast<void>(copied.wait());
@@ -35,14 +35,14 @@ Status ChunkCopies::begin() noexcept {
   const cuda::StreamUse use = way_ == Way::out ? cuda::StreamUse::download : cuda::StreamUse::upload;
   Status made = context_->stream(use, stream_);
   if (!made.ok() || way_ == Way::out) return made;
-  return cuda::order_after_application(context_, stream_, place_.handed_over_ns);
+  return cuda::order_after_application(context_, stream_, view_.handed_over_ns);
 }
 
 Status ChunkCopies::copy(char* chunk, std::size_t bytes) noexcept {
   if (context_ != nullptr) return guarded([&] { return queue(chunk, bytes); });
   ++ended_;
-  return way_ == Way::out ? copy_out_host(chunk, place_, cursor_, bytes)
-                          : copy_in_host(place_, cursor_, chunk, bytes);
+  return way_ == Way::out ? copy_out_host(chunk, view_, cursor_, bytes)
+                          : copy_in_host(view_, cursor_, chunk, bytes);
 }
 
 Status ChunkCopies::queue(char* chunk, std::size_t bytes) {
@@ -51,8 +51,8 @@ Status ChunkCopies::queue(char* chunk, std::size_t bytes) {
   cuda::Event copied;
   if (Status taken = cuda::Context::take_event(context_, copied); !taken.ok()) return taken;
   in_flight_.push_back(std::move(copied));
-  Status copies = way_ == Way::out ? copy_out(chunk, Side::host, place_, cursor_, bytes, stream_)
-                                   : copy_in(place_, cursor_, chunk, Side::host, bytes, stream_);
+  Status copies = way_ == Way::out ? copy_out(chunk, Side::host, view_, cursor_, bytes, stream_)
+                                   : copy_in(view_, cursor_, chunk, Side::host, bytes, stream_);
   Status recorded = in_flight_.back().record(stream_);  // also behind copies that failed half way
   return copies.ok() ? recorded : copies;
 }

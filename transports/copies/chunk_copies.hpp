@@ -18,14 +18,14 @@ class ChunkCopies {
  public:
   /// Starts the copies. `out`: the application's earlier work on the buffer must be done. `in`: that work is
   /// waited for.
-  [[nodiscard]] static Status start(const BufferView& place, Way way,
+  [[nodiscard]] static Status start(const BufferView& view, Way way,
                                     std::unique_ptr<ChunkCopies>& copies) noexcept;
-  ChunkCopies(const BufferView& place, Way way, cuda::ContextRef context);
+  ChunkCopies(const BufferView& view, Way way, cuda::ContextRef context);
   ~ChunkCopies();
   ChunkCopies(const ChunkCopies&) = delete;
   ChunkCopies& operator=(const ChunkCopies&) = delete;
 
-  /// Queues the copy of the payload's next bytes to or from `chunk`. If the place is host memory, copies at
+  /// Queues the copy of the payload's next bytes to or from `chunk`. If the view is host memory, copies at
   /// once.
   [[nodiscard]] Status copy(char* chunk, std::size_t bytes) noexcept;
   /// Sets `ended` to the number of chunks, in order, that completed since the last call. Never blocks.
@@ -35,9 +35,9 @@ class ChunkCopies {
   [[nodiscard]] Status begin() noexcept;
   [[nodiscard]] Status queue(char* chunk, std::size_t bytes);
 
-  BufferView place_;
+  BufferView view_;
   LayoutCursor cursor_;
-  cuda::ContextRef context_;  ///< null: the place is host memory
+  cuda::ContextRef context_;  ///< null: the view is host memory
   CUstream stream_ = nullptr;
   std::deque<cuda::Event> in_flight_;
   std::size_t ended_ = 0;  ///< copied by the CPU

@@ -92,12 +92,12 @@ Status copy_rows(const Rows<char*>& to, const Rows<const char*>& from, std::size
   return {};
 }
 
-Side side_of(const BufferView& place) noexcept {
-  return lives_on_device(place.buffer.kind) ? Side::device : Side::host;
+Side side_of(const BufferView& view) noexcept {
+  return lives_on_device(view.buffer.kind) ? Side::device : Side::host;
 }
 
-char* address_in(const BufferView& place, const Block& piece) noexcept {
-  return static_cast<char*>(place.buffer.pointer) + piece.offset;
+char* address_in(const BufferView& view, const Block& piece) noexcept {
+  return static_cast<char*>(view.buffer.pointer) + piece.offset;
 }
 
 /// Calls `copy(piece, done)` for each piece of the next `bytes`; `done` is the number of bytes before the
@@ -113,18 +113,18 @@ Status for_each_piece(LayoutCursor& cursor, std::size_t bytes, Copy copy) noexce
   return {};
 }
 
-/// Returns whether kernels of the place's context reach the contiguous side.
+/// Returns whether kernels of the view's context reach the contiguous side.
 bool is_reached_by_kernels(const void* contiguous, Side side, std::size_t bytes) noexcept {
   if (side == Side::device) return true;
   const auto is_pinned = [](const void* address) { return inspect(address).kind == BufferKind::pinned; };
   return bytes > 0 && is_pinned(contiguous) && is_pinned(static_cast<const char*>(contiguous) + bytes - 1);
 }
 
-Status launch_strided(const BufferView& place, const StridedLoops& loops, std::uint32_t begin,
+Status launch_strided(const BufferView& view, const StridedLoops& loops, std::uint32_t begin,
                       void* contiguous, std::uint32_t bytes, bool gathers, CUstream stream) noexcept {
-  if (!place.buffer.holds(place.layout.first_offset(), loops.extent()))
+  if (!view.buffer.holds(view.layout.first_offset(), loops.extent()))
     return {Code::declined, "a layout that reaches past its allocation"};
-  CopyItem item{gathers ? contiguous : place.first_byte(), gathers ? place.first_byte() : contiguous, bytes};
+  CopyItem item{gathers ? contiguous : view.first_byte(), gathers ? view.first_byte() : contiguous, bytes};
   (gathers ? item.from_side : item.to_side) = {loops, begin};
   bool launched = false;
   return CopyKernels::launch(stream, {&item, 1}, {}, launched);
@@ -134,14 +134,14 @@ Status launch_strided(const BufferView& place, const StridedLoops& loops, std::u
 /// once.
 constexpr std::size_t least_table_blocks = 12;
 
-Status launch_irregular(const BufferView& place, const cuda::ContextRef& context, std::uint32_t begin,
+Status launch_irregular(const BufferView& view, const cuda::ContextRef& context, std::uint32_t begin,
                         void* contiguous, std::uint32_t bytes, bool gathers, CUstream stream) {
-  if (place.layout.blocks().size() < least_table_blocks) return {Code::declined, "few blocks"};
+  if (view.layout.blocks().size() < least_table_blocks) return {Code::declined, "few blocks"};
   std::shared_ptr<const LayoutTable> table;
-  if (Status made = LayoutTable::of(place.layout, context, table); !made.ok()) return made;
-  if (!place.buffer.holds(table->begin(), static_cast<std::uint64_t>(table->end() - table->begin())))
+  if (Status made = LayoutTable::of(view.layout, context, table); !made.ok()) return made;
+  if (!view.buffer.holds(table->begin(), static_cast<std::uint64_t>(table->end() - table->begin())))
     return {Code::declined, "a layout that reaches past its allocation"};
-  return launch_runs_copy(stream, *table, {place.buffer.pointer, contiguous, begin, bytes, gathers});
+  return launch_runs_copy(stream, *table, {view.buffer.pointer, contiguous, begin, bytes, gathers});
 }
 
 /// Copy engines take rows from or to the host without waiting for the turn of a kernel (see
@@ -161,23 +161,23 @@ bool is_in_few_rows(const Layout& layout) noexcept {
 
 /// Queues the copy of the next `bytes` as one launch of a kernel, if a kernel suits it. False: nothing was
 /// queued, and the copy engine must do it.
-bool queue_kernel(const BufferView& place, LayoutCursor& cursor, void* contiguous, Side side,
+bool queue_kernel(const BufferView& view, LayoutCursor& cursor, void* contiguous, Side side,
                   std::size_t bytes, bool gathers, CUstream stream) noexcept {
-  if (!is_in_short_pieces(place.layout) || !lives_on_device(place.buffer.kind) ||
-      place.buffer.kind == BufferKind::managed || place.layout.bytes() > UINT32_MAX ||
-      cursor.position() + bytes > place.layout.bytes() || !is_reached_by_kernels(contiguous, side, bytes) ||
-      (side == Side::host && is_in_few_rows(place.layout) && is_on_shared_gpu(place.buffer))) {
+  if (!is_in_short_pieces(view.layout) || !lives_on_device(view.buffer.kind) ||
+      view.buffer.kind == BufferKind::managed || view.layout.bytes() > UINT32_MAX ||
+      cursor.position() + bytes > view.layout.bytes() || !is_reached_by_kernels(contiguous, side, bytes) ||
+      (side == Side::host && is_in_few_rows(view.layout) && is_on_shared_gpu(view.buffer))) {
     return false;
   }
   const auto begin = static_cast<std::uint32_t>(cursor.position());
   const auto size = static_cast<std::uint32_t>(bytes);
   const Status launched = guarded([&]() -> Status {
-    const cuda::ContextRef& context = cuda::Context::of(place.buffer);
+    const cuda::ContextRef& context = cuda::Context::of(view.buffer);
     if (context == nullptr) return cuda::no_driver();
     if (Status usable = cuda::Kernels::ready_in(*context); !usable.ok()) return usable;
-    const auto loops = place.layout.loops();
-    return loops ? launch_strided(place, *loops, begin, contiguous, size, gathers, stream)
-                 : launch_irregular(place, context, begin, contiguous, size, gathers, stream);
+    const auto loops = view.layout.loops();
+    return loops ? launch_strided(view, *loops, begin, contiguous, size, gathers, stream)
+                 : launch_irregular(view, context, begin, contiguous, size, gathers, stream);
   });
   if (launched.ok()) cursor.skip(bytes);
   return launched.ok();
@@ -191,43 +191,43 @@ bool is_in_short_pieces(const Layout& layout) noexcept {
          layout.bytes() / layout.blocks().size() < long_piece_bytes;
 }
 
-Status copy_in(const BufferView& place, LayoutCursor& cursor, const void* source, Side source_side,
+Status copy_in(const BufferView& view, LayoutCursor& cursor, const void* source, Side source_side,
                std::size_t bytes, CUstream stream) noexcept {
-  if (queue_kernel(place, cursor, const_cast<void*>(source), source_side, bytes, false, stream)) return {};
-  const bool takes_turns = source_side == Side::host && is_on_shared_gpu(place.buffer);
+  if (queue_kernel(view, cursor, const_cast<void*>(source), source_side, bytes, false, stream)) return {};
+  const bool takes_turns = source_side == Side::host && is_on_shared_gpu(view.buffer);
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
     const auto width = static_cast<std::ptrdiff_t>(piece.bytes);
-    return copy_rows({address_in(place, piece), piece.stride, side_of(place)},
+    return copy_rows({address_in(view, piece), piece.stride, side_of(view)},
                      {static_cast<const char*>(source) + done, width, source_side}, piece.bytes, piece.count,
                      takes_turns, stream);
   });
 }
 
-Status copy_out(void* destination, Side destination_side, const BufferView& place, LayoutCursor& cursor,
+Status copy_out(void* destination, Side destination_side, const BufferView& view, LayoutCursor& cursor,
                 std::size_t bytes, CUstream stream) noexcept {
-  if (queue_kernel(place, cursor, destination, destination_side, bytes, true, stream)) return {};
+  if (queue_kernel(view, cursor, destination, destination_side, bytes, true, stream)) return {};
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
     const auto width = static_cast<std::ptrdiff_t>(piece.bytes);
     return copy_rows({static_cast<char*>(destination) + done, width, destination_side},
-                     {address_in(place, piece), piece.stride, side_of(place)}, piece.bytes, piece.count,
-                     false, stream);
+                     {address_in(view, piece), piece.stride, side_of(view)}, piece.bytes, piece.count, false,
+                     stream);
   });
 }
 
-Status copy_in_host(const BufferView& place, LayoutCursor& cursor, const void* source,
+Status copy_in_host(const BufferView& view, LayoutCursor& cursor, const void* source,
                     std::size_t bytes) noexcept {
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
-    copy_host_rows(address_in(place, piece), piece.stride, static_cast<const char*>(source) + done,
+    copy_host_rows(address_in(view, piece), piece.stride, static_cast<const char*>(source) + done,
                    static_cast<std::ptrdiff_t>(piece.bytes), piece.bytes, piece.count);
     return Status{};
   });
 }
 
-Status copy_out_host(void* destination, const BufferView& place, LayoutCursor& cursor,
+Status copy_out_host(void* destination, const BufferView& view, LayoutCursor& cursor,
                      std::size_t bytes) noexcept {
   return for_each_piece(cursor, bytes, [&](const Block& piece, std::size_t done) {
     copy_host_rows(static_cast<char*>(destination) + done, static_cast<std::ptrdiff_t>(piece.bytes),
-                   address_in(place, piece), piece.stride, piece.bytes, piece.count);
+                   address_in(view, piece), piece.stride, piece.bytes, piece.count);
     return Status{};
   });
 }

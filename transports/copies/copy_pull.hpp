@@ -1,4 +1,4 @@
-// The pull of a copy engine or of the CPU: copies memory that this process can address into a place. Knows
+// The pull of a copy engine or of the CPU: copies memory that this process can address into a view. Knows
 // neither offers nor how the source became addressable.
 #pragma once
 

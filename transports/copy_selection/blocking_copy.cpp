@@ -1,5 +1,5 @@
 // Pinned host memory is copied directly. Pageable memory is copied through a ring of pinned chunks: several
-// cores empty or fill one chunk while the GPU copies others. The parts of a scattered place are copied
+// cores empty or fill one chunk while the GPU copies others. The parts of a scattered view are copied
 // separately.
 #include "transports/copy_selection/blocking_copy.hpp"
 
@@ -20,12 +20,12 @@ namespace {
 
 using cuda::Bounce;
 
-/// One blocking copy between `place`, which lies on a device, and `host`. The destructor waits until the GPU
+/// One blocking copy between `view`, which lies on a device, and `host`. The destructor waits until the GPU
 /// has done everything that was queued, also after an error. Thread: one at a time.
 class BlockingCopy {
  public:
-  BlockingCopy(const BufferView& place, cuda::ContextRef context) noexcept
-      : place_(place), cursor_(place.layout), context_(std::move(context)) {}
+  BlockingCopy(const BufferView& view, cuda::ContextRef context) noexcept
+      : view_(view), cursor_(view.layout), context_(std::move(context)) {}
   ~BlockingCopy() {
     while (done_ < queued_) static_cast<void>(wait(done_));
   }
@@ -35,7 +35,7 @@ class BlockingCopy {
   [[nodiscard]] Status download(char* host) {
     if (Status begun = begin(cuda::StreamUse::download, host); !begun.ok()) return begun;
     if (bounce_ == nullptr) {
-      if (Status queued = mark(copy_out(host, Side::host, place_, cursor_, bytes_, stream_)); !queued.ok())
+      if (Status queued = mark(copy_out(host, Side::host, view_, cursor_, bytes_, stream_)); !queued.ok())
         return queued;
       note_if_small();
       return wait(0);
@@ -43,7 +43,7 @@ class BlockingCopy {
     for (std::size_t emptied = 0; emptied < steps();) {
       if (queued_ < steps() && queued_ - emptied < Bounce::depth) {
         char* const chunk = bounce_->chunk(queued_);
-        Status copied = copy_out(chunk, Side::host, place_, cursor_, step_bytes(queued_), stream_);
+        Status copied = copy_out(chunk, Side::host, view_, cursor_, step_bytes(queued_), stream_);
         if (Status queued = mark(copied); !queued.ok()) return queued;
         note_if_small();
         continue;
@@ -58,7 +58,7 @@ class BlockingCopy {
   [[nodiscard]] Status upload(const char* host) {
     if (Status begun = begin(cuda::StreamUse::upload, host); !begun.ok()) return begun;
     if (bounce_ == nullptr) {
-      if (Status queued = mark(copy_in(place_, cursor_, host, Side::host, bytes_, stream_)); !queued.ok())
+      if (Status queued = mark(copy_in(view_, cursor_, host, Side::host, bytes_, stream_)); !queued.ok())
         return queued;
       note_if_small();
       return wait(0);
@@ -68,7 +68,7 @@ class BlockingCopy {
         if (Status free = wait(step - Bounce::depth); !free.ok()) return free;
       }
       copy_host(bounce_->chunk(step), host + step * step_bytes_, step_bytes(step));
-      Status copied = copy_in(place_, cursor_, bounce_->chunk(step), Side::host, step_bytes(step), stream_);
+      Status copied = copy_in(view_, cursor_, bounce_->chunk(step), Side::host, step_bytes(step), stream_);
       if (Status queued = mark(copied); !queued.ok()) return queued;
       note_if_small();
     }
@@ -79,13 +79,13 @@ class BlockingCopy {
   [[nodiscard]] Status begin(cuda::StreamUse use, const void* host) {
     if (inspect(host).kind != BufferKind::pinned) bounce_ = Bounce::take(context_);
     // the driver has a ring of its own for contiguous pieces, no worse than an unpinned ring of ours
-    if (bounce_ != nullptr && !bounce_->is_pinned() && place_.layout.is_contiguous()) bounce_ = nullptr;
+    if (bounce_ != nullptr && !bounce_->is_pinned() && view_.layout.is_contiguous()) bounce_ = nullptr;
     if (Status made = context_->stream(use, stream_); !made.ok()) return made;
     const std::size_t needed = bounce_ == nullptr ? 1 : std::min(steps(), Bounce::depth);
     for (std::size_t each = 0; each < needed; ++each) {
       if (Status taken = cuda::Context::take_event(context_, marks_[each]); !taken.ok()) return taken;
     }
-    return cuda::order_after_application(context_, stream_, place_.handed_over_ns);
+    return cuda::order_after_application(context_, stream_, view_.handed_over_ns);
   }
   [[nodiscard]] std::size_t steps() const noexcept { return (bytes_ + step_bytes_ - 1) / step_bytes_; }
   [[nodiscard]] std::size_t step_bytes(std::size_t step) const noexcept {
@@ -103,14 +103,14 @@ class BlockingCopy {
   }
 
   void note_if_small() const noexcept {
-    if (bytes_ <= kernels::bounce_bytes && place_.buffer.kind != BufferKind::managed)
-      note_small_copy(context_, place_.buffer.pointer);
+    if (bytes_ <= kernels::bounce_bytes && view_.buffer.kind != BufferKind::managed)
+      note_small_copy(context_, view_.buffer.pointer);
   }
 
-  const BufferView& place_;
+  const BufferView& view_;
   LayoutCursor cursor_;
   cuda::ContextRef context_;
-  const std::size_t bytes_ = place_.layout.bytes();
+  const std::size_t bytes_ = view_.layout.bytes();
   const std::size_t step_bytes_ = Bounce::step_bytes_for(bytes_);
   CUstream stream_ = nullptr;
   Bounce::Loan bounce_;
@@ -119,17 +119,17 @@ class BlockingCopy {
   std::size_t done_ = 0;
 };
 
-/// Runs `copy(BlockingCopy&)` in the context that the place's buffer belongs to, unless
+/// Runs `copy(BlockingCopy&)` in the context that the view's buffer belongs to, unless
 /// `copy_by_resident_kernel(its context)` has already made the copy.
 template <class CopyStandingBy, class Copy>
-Status on_device(const BufferView& place, CopyStandingBy copy_by_resident_kernel, Copy copy) noexcept {
+Status on_device(const BufferView& view, CopyStandingBy copy_by_resident_kernel, Copy copy) noexcept {
   return guarded([&]() -> Status {
-    const cuda::ContextRef context = cuda::Context::of(place.buffer);
+    const cuda::ContextRef context = cuda::Context::of(view.buffer);
     if (context == nullptr) return cuda::no_driver();
     if (copy_by_resident_kernel(context)) return {};
     const cuda::ContextScope scope(*context);
     if (!scope.status().ok()) return scope.status();
-    BlockingCopy blocking_copy(place, context);
+    BlockingCopy blocking_copy(view, context);
     return copy(blocking_copy);
   });
 }
@@ -149,15 +149,15 @@ std::size_t bytes_within(const Layout& packed, std::size_t message_bytes) noexce
   return bytes;
 }
 
-/// Calls `copy(part, where its bytes are in the message)` for each part of a scattered place, up to the end
+/// Calls `copy(part, where its bytes are in the message)` for each part of a scattered view, up to the end
 /// of its layout, which may have been shortened. Stops at the first failure.
 template <class Copy>
 Status for_each_part(const BufferView& whole, Copy copy) {
-  for (const auto& [place, packed] : *whole.parts) {
+  for (const auto& [view, packed] : *whole.parts) {
     const std::size_t bytes = bytes_within(packed, whole.layout.bytes());
     if (bytes == 0) continue;
-    BufferView part = place;
-    part.layout = place.layout.prefix(bytes);
+    BufferView part = view;
+    part.layout = view.layout.prefix(bytes);
     part.handed_over_ns = whole.handed_over_ns;
     part.is_free = whole.is_free;
     if (Status copied = copy(part, packed.prefix(bytes)); !copied.ok()) return copied;

@@ -1,4 +1,4 @@
-// Blocking copies between any place, also a scattered one, and plain host memory, for calls that are staged
+// Blocking copies between any view, also a scattered one, and plain host memory, for calls that are staged
 // as a whole (collectives and everything without a transport of its own). They wait for the application's
 // earlier work on the legacy stream. Knows no transport.
 #pragma once

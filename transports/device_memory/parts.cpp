@@ -112,19 +112,19 @@ class Partition {
       return {host_part_, host_pages_.host_until(address, end_of_piece, is_row)};
     }
     const std::size_t part = begin_part(address);
-    const Buffer& buffer = parts_[part].place.buffer;
+    const Buffer& buffer = parts_[part].view.buffer;
     if (buffer.range_bytes == 0 || !buffer.holds(0, 1)) return {part, end_of_aligned_block(address)};
     const auto base = static_cast<std::uintptr_t>(buffer.range_base);
     ranges_[base] = {base + buffer.range_bytes, part};
     return {part, base + buffer.range_bytes};
   }
   [[nodiscard]] std::size_t begin_part(std::uintptr_t address) {
-    parts_.emplace_back().place.buffer = transports::inspect(at_address(address));
+    parts_.emplace_back().view.buffer = transports::inspect(at_address(address));
     return parts_.size() - 1;
   }
   void add_to(ViewPart& part, std::uintptr_t address, std::size_t bytes) {
-    const auto origin = reinterpret_cast<std::uintptr_t>(part.place.buffer.pointer);
-    part.place.layout.append({.offset = static_cast<std::ptrdiff_t>(address - origin), .bytes = bytes});
+    const auto origin = reinterpret_cast<std::uintptr_t>(part.view.buffer.pointer);
+    part.view.layout.append({.offset = static_cast<std::ptrdiff_t>(address - origin), .bytes = bytes});
     part.packed.append({.offset = static_cast<std::ptrdiff_t>(packed_bytes_), .bytes = bytes});
   }
 
@@ -149,31 +149,31 @@ bool reaches_device(const void* base, const Layout& layout) noexcept {
   });
 }
 
-void find_parts(BufferView& place) {
+void find_parts(BufferView& view) {
   Partition partition;
-  all_pieces(place.buffer.pointer, place.layout, [&](std::uintptr_t address, std::size_t bytes, bool is_row) {
+  all_pieces(view.buffer.pointer, view.layout, [&](std::uintptr_t address, std::size_t bytes, bool is_row) {
     partition.add(address, bytes, is_row);
     return true;
   });
   std::vector<ViewPart> parts = partition.take();
   if (parts.size() < 2) return;
-  void* const base = place.buffer.pointer;
+  void* const base = view.buffer.pointer;
   const auto has_kind = [](BufferKind kind) {
-    return [kind](const ViewPart& part) { return part.place.buffer.kind == kind; };
+    return [kind](const ViewPart& part) { return part.view.buffer.kind == kind; };
   };
   const auto freed = std::ranges::find_if(parts, has_kind(BufferKind::unknown));
   const auto on_device = std::ranges::find_if(
-      parts, [](const ViewPart& part) { return lives_on_device(part.place.buffer.kind); });
+      parts, [](const ViewPart& part) { return lives_on_device(part.view.buffer.kind); });
   if (const auto shown = freed != parts.end() ? freed : on_device; shown != parts.end())
-    place.buffer = shown->place.buffer;
-  place.buffer.pointer = base;
-  place.parts = std::make_shared<const std::vector<ViewPart>>(std::move(parts));
+    view.buffer = shown->view.buffer;
+  view.buffer.pointer = base;
+  view.parts = std::make_shared<const std::vector<ViewPart>>(std::move(parts));
 }
 
-bool is_of_one_host_kind(const BufferView& place) noexcept {
-  return all_pieces(place.buffer.pointer, place.layout, [&](std::uintptr_t address, std::size_t bytes, bool) {
-    return transports::inspect(at_address(address)).kind == place.buffer.kind &&
-           transports::inspect(at_address(address + bytes - 1)).kind == place.buffer.kind;
+bool is_of_one_host_kind(const BufferView& view) noexcept {
+  return all_pieces(view.buffer.pointer, view.layout, [&](std::uintptr_t address, std::size_t bytes, bool) {
+    return transports::inspect(at_address(address)).kind == view.buffer.kind &&
+           transports::inspect(at_address(address + bytes - 1)).kind == view.buffer.kind;
   });
 }
 

@@ -126,7 +126,7 @@ struct BufferView {
                                      ///< work on the GPU does not concern us. 0: now
   bool is_free = false;              ///< no work that the application queued before uses it
   /// Not null: the bytes lie in several allocations (find_parts() of device_memory/parts.hpp), and `buffer`
-  /// stands for one of them that a GPU owns. No transport and no kernel carries such a place; download() and
+  /// stands for one of them that a GPU owns. No transport and no kernel carries such a view; download() and
   /// upload() (copy_selection/blocking_copy.hpp) do, part by part.
   std::shared_ptr<const std::vector<ViewPart>> parts = nullptr;
 
@@ -134,17 +134,17 @@ struct BufferView {
   [[nodiscard]] char* first_byte() const noexcept {
     return static_cast<char*>(buffer.pointer) + layout.first_offset();
   }
-  /// True if the place is in one piece, and pinned from its first byte to its last, so that kernels reach it.
+  /// True if the view is in one piece, and pinned from its first byte to its last, so that kernels reach it.
   [[nodiscard]] bool is_pinned_throughout() const noexcept {
     return buffer.kind == BufferKind::pinned && layout.is_contiguous() &&
            buffer.holds(layout.first_offset(), layout.bytes());
   }
 };
 
-/// The part of a scattered place that lies in one allocation, or in host memory: a place that is not
+/// The part of a scattered view that lies in one allocation, or in host memory: a view that is not
 /// scattered, and where its bytes are in the message.
 struct ViewPart {
-  BufferView place;
+  BufferView view;
   Layout packed;
 };
 

@@ -26,16 +26,16 @@ constexpr std::size_t alignment = 16;
 constexpr std::size_t room_bytes = largest_joint_upload + alignment;
 static_assert(most_joint_uploads * room_bytes <= Bounce::chunk_bytes);
 
-std::size_t offset_of(std::size_t index, const BufferView& place) noexcept {
-  return index * room_bytes + reinterpret_cast<std::uintptr_t>(place.first_byte()) % alignment;
+std::size_t offset_of(std::size_t index, const BufferView& view) noexcept {
+  return index * room_bytes + reinterpret_cast<std::uintptr_t>(view.first_byte()) % alignment;
 }
 
 /// Returns when the last of them was handed over; 0: now.
 std::uint64_t last_handed_over_ns(std::span<const Upload> uploads) noexcept {
   std::uint64_t last_ns = 0;
   for (const Upload& upload : uploads) {
-    if (upload.place->handed_over_ns == 0) return 0;
-    last_ns = std::max(last_ns, upload.place->handed_over_ns);
+    if (upload.view->handed_over_ns == 0) return 0;
+    last_ns = std::max(last_ns, upload.view->handed_over_ns);
   }
   return last_ns;
 }
@@ -57,9 +57,9 @@ Status launch_and_wait(const cuda::ContextRef& context, CUstream stream, std::sp
 
 /// Errors: `declined` or another; the uploads then have to be made one by one.
 Status upload_jointly(std::span<const Upload> uploads) {
-  const BufferView& first = *uploads.front().place;
+  const BufferView& first = *uploads.front().view;
   const auto suits = [&](const Upload& upload) {
-    return suits_a_joint_upload(*upload.place) && upload.place->buffer.context == first.buffer.context;
+    return suits_a_joint_upload(*upload.view) && upload.view->buffer.context == first.buffer.context;
   };
   if (uploads.size() > most_joint_uploads || !std::ranges::all_of(uploads, suits))
     return {Code::declined, "uploads that cannot be made together"};
@@ -81,10 +81,10 @@ Status upload_jointly(std::span<const Upload> uploads) {
 
   std::array<CopyItem, most_joint_uploads> items;
   for (std::size_t i = 0; i < uploads.size(); ++i) {
-    const BufferView& place = *uploads[i].place;
-    const std::size_t offset = offset_of(i, place);
-    items[i].bytes = static_cast<std::uint32_t>(place.layout.bytes());
-    items[i].to = place.first_byte();
+    const BufferView& view = *uploads[i].view;
+    const std::size_t offset = offset_of(i, view);
+    items[i].bytes = static_cast<std::uint32_t>(view.layout.bytes());
+    items[i].to = view.first_byte();
     items[i].from = reinterpret_cast<const char*>(pinned + offset);
     std::memcpy(bounce->chunk(0) + offset, uploads[i].host, items[i].bytes);
   }
@@ -98,11 +98,10 @@ Status upload_jointly(std::span<const Upload> uploads) {
 
 }  // namespace
 
-bool suits_a_joint_upload(const BufferView& place) noexcept {
-  const std::size_t bytes = place.layout.bytes();
-  return bytes != 0 && bytes <= largest_joint_upload && place.layout.is_contiguous() &&
-         !place.is_scattered() && lives_on_device(place.buffer.kind) &&
-         place.buffer.kind != BufferKind::managed;
+bool suits_a_joint_upload(const BufferView& view) noexcept {
+  const std::size_t bytes = view.layout.bytes();
+  return bytes != 0 && bytes <= largest_joint_upload && view.layout.is_contiguous() && !view.is_scattered() &&
+         lives_on_device(view.buffer.kind) && view.buffer.kind != BufferKind::managed;
 }
 
 bool upload_together(std::span<const Upload> uploads) noexcept {

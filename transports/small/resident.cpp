@@ -194,19 +194,19 @@ bool is_lingering() noexcept {
   return linger.load(std::memory_order_relaxed) != 0;
 }
 
-/// Copies between host memory and a place on a device by what `order` orders, under the registry's mutex: the
+/// Copies between host memory and a view on a device by what `order` orders, under the registry's mutex: the
 /// copy is so small that no other thread needs the registry before it ends.
 template <class Order>
-bool copy_with_host(const BufferView& place, const cuda::ContextRef& context, Order order) noexcept {
-  if (!is_lingering() || place.layout.bytes() > kernels::bounce_bytes || !place.layout.is_contiguous() ||
-      place.buffer.kind == BufferKind::managed || !is_idle(place))
+bool copy_with_host(const BufferView& view, const cuda::ContextRef& context, Order order) noexcept {
+  if (!is_lingering() || view.layout.bytes() > kernels::bounce_bytes || !view.layout.is_contiguous() ||
+      view.buffer.kind == BufferKind::managed || !is_idle(view))
     return false;
   auto outcome = ResidentCopy::Outcome::missed;
   static_cast<void>(guarded([&]() -> Status {
     const std::lock_guard lock(all_kernels().mutex);
     ResidentCopy& copy = all_kernels().of(context)->copy;
-    if (!copy.is_ready_for_host(place.first_byte(), place.layout.bytes())) return {};
-    order(copy, static_cast<std::uint32_t>(place.layout.bytes()));
+    if (!copy.is_ready_for_host(view.first_byte(), view.layout.bytes())) return {};
+    order(copy, static_cast<std::uint32_t>(view.layout.bytes()));
     Status state;
     do {
       state = copy.query(outcome);

@@ -9,7 +9,7 @@
 
 namespace penstock::transports {
 
-/// Returns whether the resident kernel could make this copy into an idle place. The source lies on a device
+/// Returns whether the resident kernel could make this copy into an idle view. The source lies on a device
 /// that kernels of the context reach; the destination on a device, or in host memory if the copy is so small
 /// that a bounce buffer does not slow it down.
 [[nodiscard]] bool suits_resident_kernel(const CopySource& source, const BufferView& destination) noexcept;

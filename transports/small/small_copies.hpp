@@ -49,7 +49,7 @@ void set_linger(std::uint64_t linger_ns) noexcept;
                                              const cuda::ContextRef& context) noexcept;
 
 struct Upload {
-  const BufferView* place;
+  const BufferView* view;
   const char* host;
 };
 inline constexpr std::size_t most_joint_uploads = 64;
@@ -62,7 +62,7 @@ inline constexpr std::size_t largest_joint_upload = 16384;
 /// bytes may stay. Thread: any.
 [[nodiscard]] bool upload_together(std::span<const Upload> uploads) noexcept;
 /// Returns whether the upload to there can be one of them. They must all be in one context, too.
-[[nodiscard]] bool suits_a_joint_upload(const BufferView& place) noexcept;
+[[nodiscard]] bool suits_a_joint_upload(const BufferView& view) noexcept;
 
 /// The bytes, below 4 GiB, that a process sends to and receives from each process in a one-shot collective,
 /// including its part to itself.

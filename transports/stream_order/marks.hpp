@@ -15,7 +15,7 @@ namespace penstock::transports {
 
 struct Mark {
   std::atomic<std::uint32_t>* flag = nullptr;
-  std::uint64_t since_ns = 0;  ///< when the place was handed over
+  std::uint64_t since_ns = 0;  ///< when the view was handed over
   cuda::Event event;
 };
 

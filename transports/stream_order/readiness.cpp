@@ -30,37 +30,37 @@ void set_stream_order(StreamOrder order) noexcept {
   chosen_order.store(order, std::memory_order_relaxed);
 }
 
-bool is_idle(const BufferView& place) noexcept {
-  if (cuda::driver() == nullptr || place.is_free) return true;
-  if (place.is_scattered()) [[unlikely]] {
-    return std::ranges::all_of(*place.parts, [&](const ViewPart& part) {
-      return is_idle({part.place.buffer, {}, place.handed_over_ns});
+bool is_idle(const BufferView& view) noexcept {
+  if (cuda::driver() == nullptr || view.is_free) return true;
+  if (view.is_scattered()) [[unlikely]] {
+    return std::ranges::all_of(*view.parts, [&](const ViewPart& part) {
+      return is_idle({part.view.buffer, {}, view.handed_over_ns});
     });
   }
-  if (!lives_on_device(place.buffer.kind)) return true;
+  if (!lives_on_device(view.buffer.kind)) return true;
   try {
-    const cuda::ContextRef& context = cuda::Context::of(place.buffer);
-    return context == nullptr || cuda::application_is_idle(*context, place.handed_over_ns);
+    const cuda::ContextRef& context = cuda::Context::of(view.buffer);
+    return context == nullptr || cuda::application_is_idle(*context, view.handed_over_ns);
   } catch (const std::bad_alloc&) {
     return false;
   }
 }
 
-void note_done(const BufferView& place) noexcept {
-  if (place.handed_over_ns == 0 || !lives_on_device(place.buffer.kind)) return;
+void note_done(const BufferView& view) noexcept {
+  if (view.handed_over_ns == 0 || !lives_on_device(view.buffer.kind)) return;
   try {
-    if (const cuda::ContextRef& context = cuda::Context::of(place.buffer))
-      context->note_idle_since(place.handed_over_ns);
+    if (const cuda::ContextRef& context = cuda::Context::of(view.buffer))
+      context->note_idle_since(view.handed_over_ns);
   } catch (const std::bad_alloc&) {
     // then the copy queries for itself
   }
 }
 
-Status health_of(const BufferView& place) noexcept {
+Status health_of(const BufferView& view) noexcept {
   const cuda::Driver* driver = cuda::driver();
-  if (driver == nullptr || !lives_on_device(place.buffer.kind)) return {};
+  if (driver == nullptr || !lives_on_device(view.buffer.kind)) return {};
   return guarded([&]() -> Status {
-    const cuda::ContextRef context = cuda::Context::of(place.buffer);
+    const cuda::ContextRef context = cuda::Context::of(view.buffer);
     if (context == nullptr) return {Code::cuda_failed, "the CUDA context", CUDA_ERROR_CONTEXT_IS_DESTROYED};
     const cuda::ContextScope scope(*context);
     if (!scope.status().ok()) return scope.status();

@@ -17,18 +17,18 @@ enum class StreamOrder : std::uint8_t {
 };
 void set_stream_order(StreamOrder order) noexcept;
 
-/// True once the work that was queued on the buffer's device when the place was handed over is done; for a
-/// scattered place, on the devices of all parts. Never waits, except in order `device`. Cost: nothing if the
+/// True once the work that was queued on the buffer's device when the view was handed over is done; for a
+/// scattered view, on the devices of all parts. Never waits, except in order `device`. Cost: nothing if the
 /// stream was seen idle since then, for example by another message of the same MPI call; else a query (1.3 µs
 /// on an H200 host if the stream is idle, 0.1 if it is busy). Thread: any.
-[[nodiscard]] bool is_idle(const BufferView& place) noexcept;
+[[nodiscard]] bool is_idle(const BufferView& view) noexcept;
 
-/// Notes that a flag (ready_flags.hpp) was set: the work queued before the place was handed over is done. The
+/// Notes that a flag (ready_flags.hpp) was set: the work queued before the view was handed over is done. The
 /// copy of the payload then does not wait for work queued later.
-void note_done(const BufferView& place) noexcept;
+void note_done(const BufferView& view) noexcept;
 
-/// Returns an error if the context that `place` belongs to is gone or an earlier kernel has failed in it:
+/// Returns an error if the context that `view` belongs to is gone or an earlier kernel has failed in it:
 /// then no flag will ever be set. Cost: a query. Thread: any.
-[[nodiscard]] Status health_of(const BufferView& place) noexcept;
+[[nodiscard]] Status health_of(const BufferView& view) noexcept;
 
 }  // namespace penstock::transports

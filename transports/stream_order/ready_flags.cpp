@@ -55,12 +55,12 @@ Status signal_behind(const cuda::Driver& driver, const cuda::Event& event,
 }
 
 /// Returns true if the driver will set the flag, false if there is nothing (more) to wait for.
-bool driver_will_signal(const BufferView& place, std::atomic<std::uint32_t>* flag) {
+bool driver_will_signal(const BufferView& view, std::atomic<std::uint32_t>* flag) {
   const cuda::Driver* driver = cuda::driver();
-  if (driver == nullptr || !lives_on_device(place.buffer.kind)) return false;
+  if (driver == nullptr || !lives_on_device(view.buffer.kind)) return false;
   if (!cuda::application_is_waited_for()) return false;
-  const cuda::ContextRef& context = cuda::Context::of(place.buffer);
-  if (context == nullptr || cuda::application_is_idle(*context, place.handed_over_ns)) return false;
+  const cuda::ContextRef& context = cuda::Context::of(view.buffer);
+  if (context == nullptr || cuda::application_is_idle(*context, view.handed_over_ns)) return false;
   const cuda::ContextScope scope(*context);
   if (!scope.status().ok()) return false;
   cuda::Event event;
@@ -87,23 +87,23 @@ Marks& marks() noexcept {
   return all;
 }
 
-/// As signal_when_ready(), for a single place.
-void ask_and_signal(const BufferView& place, std::atomic<std::uint32_t>* flag) noexcept {
+/// As signal_when_ready(), for a single view.
+void ask_and_signal(const BufferView& view, std::atomic<std::uint32_t>* flag) noexcept {
   bool later = false;
   try {
-    later = driver_will_signal(place, flag);
+    later = driver_will_signal(view, flag);
   } catch (const std::bad_alloc&) {
     if (const cuda::Driver* driver = cuda::driver()) driver->cuStreamSynchronize(CU_STREAM_LEGACY);
   }
   if (!later) store_ready(flag);
 }
 
-/// Returns false if the place has to be queried.
-bool mark(const BufferView& place, std::atomic<std::uint32_t>* flag) {
-  if (cuda::driver() == nullptr || !lives_on_device(place.buffer.kind) || !cuda::application_may_be_marked())
+/// Returns false if the view has to be queried.
+bool mark(const BufferView& view, std::atomic<std::uint32_t>* flag) {
+  if (cuda::driver() == nullptr || !lives_on_device(view.buffer.kind) || !cuda::application_may_be_marked())
     return false;
-  const cuda::ContextRef& context = cuda::Context::of(place.buffer);
-  const std::uint64_t since_ns = place.handed_over_ns != 0 ? place.handed_over_ns : steady_now_ns();
+  const cuda::ContextRef& context = cuda::Context::of(view.buffer);
+  const std::uint64_t since_ns = view.handed_over_ns != 0 ? view.handed_over_ns : steady_now_ns();
   if (context == nullptr || context->idle_at_ns() >= since_ns) return false;
   const cuda::ContextScope scope(*context);
   cuda::Event event;
@@ -123,21 +123,21 @@ void forget_flag_memory() noexcept {
   delete flag_memory.exchange(nullptr, std::memory_order_acq_rel);
 }
 
-void signal_when_ready(const BufferView& place, std::atomic<std::uint32_t>* flag) noexcept {
-  if (!has_marked_signals()) return ask_and_signal(place, flag);
+void signal_when_ready(const BufferView& view, std::atomic<std::uint32_t>* flag) noexcept {
+  if (!has_marked_signals()) return ask_and_signal(view, flag);
   // a query of the stream itself would find it busy with the events of the marks before
-  signal_with_next(place, flag);
+  signal_with_next(view, flag);
   settle_signals();
 }
 
-void signal_with_next(const BufferView& place, std::atomic<std::uint32_t>* flag) noexcept {
+void signal_with_next(const BufferView& view, std::atomic<std::uint32_t>* flag) noexcept {
   try {
-    if (mark(place, flag)) return;
+    if (mark(view, flag)) return;
   } catch (const std::bad_alloc&) {
-    // continue as for a single place
+    // continue as for a single view
   }
   settle_signals();
-  ask_and_signal(place, flag);
+  ask_and_signal(view, flag);
 }
 
 bool has_marked_signals() noexcept {

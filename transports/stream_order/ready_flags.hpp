@@ -18,16 +18,16 @@ void set_flag_memory(void* memory, std::size_t bytes) noexcept;
 /// Sets the flags that signal_with_next() has left and unpins the memory; for shut_down().
 void forget_flag_memory() noexcept;
 
-/// Stores 1 (release) to `flag` once the work that was queued on the buffer's device when the place was
+/// Stores 1 (release) to `flag` once the work that was queued on the buffer's device when the view was
 /// handed over is done. If it is done already, the calling thread stores at once; else the driver does,
 /// without a thread of the application. `flag` must stay mapped until then. On failure waits for the work and
 /// stores 1. Settles the flags that signal_with_next() has left. Cost: as is_idle(). Thread: any.
-void signal_when_ready(const BufferView& place, std::atomic<std::uint32_t>* flag) noexcept;
+void signal_when_ready(const BufferView& view, std::atomic<std::uint32_t>* flag) noexcept;
 
 /// Does the same for one of several places that are handed over in calls that follow each other closely. An
 /// event is recorded behind what is queued before each, and one query serves about eight flags. The flag may
 /// therefore stay 0 until settle_signals(), or for some 5 ms. Cost: 0.4 µs (H200), where a query takes 1.3.
-void signal_with_next(const BufferView& place, std::atomic<std::uint32_t>* flag) noexcept;
+void signal_with_next(const BufferView& view, std::atomic<std::uint32_t>* flag) noexcept;
 /// Sets all these flags, or has the driver set them. Takes up to 3 µs, but does not wait for the application.
 /// Cost: a load if there are none. Thread: any.
 void settle_signals() noexcept;

@@ -26,7 +26,7 @@ void wait_for_application(Context& context) noexcept;
 [[nodiscard]] Status order_after(const Event& event, CUstream own) noexcept;
 
 /// Orders work queued on `own` from now on behind the work that the application had queued in the same
-/// context at `since_ns` (handed_over_ns of a place; 0: now). The context must be current. While the
+/// context at `since_ns` (handed_over_ns of a view; 0: now). The context must be current. While the
 /// application captures a graph in a stream that the legacy stream would wait for, only the legacy stream's
 /// own work is waited for: captured work does not run, and querying more would spoil the capture.
 [[nodiscard]] Status order_after_application(const ContextRef& context, CUstream own,

@@ -36,7 +36,7 @@ Status Memory::allocate(BufferKind kind, std::size_t bytes) noexcept {
   return pinned;
 }
 
-BufferView Memory::place(std::size_t offset, std::size_t bytes) const {
+BufferView Memory::view(std::size_t offset, std::size_t bytes) const {
   char* const begin = host_memory_ ? host_memory_.address() : reinterpret_cast<char*>(device_memory_);
   return {inspect(begin + offset), Layout::contiguous(bytes)};
 }

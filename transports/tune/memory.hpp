@@ -21,7 +21,7 @@ class Memory {
   /// Replaces the memory: device, async_pool, pinned or pageable. Host memory has been written to.
   [[nodiscard]] Status allocate(BufferKind kind, std::size_t bytes) noexcept;
   /// Returns `bytes` of it, from `offset` on.
-  [[nodiscard]] BufferView place(std::size_t offset, std::size_t bytes) const;
+  [[nodiscard]] BufferView view(std::size_t offset, std::size_t bytes) const;
 
  private:
   void release() noexcept;

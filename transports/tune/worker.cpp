@@ -111,7 +111,7 @@ class Worker {
   [[nodiscard]] Status serve(const Task& task) {
     std::vector<BufferView> sources;
     for (unsigned each = 0; each < task.messages; ++each)
-      sources.push_back(memory_.place(each * task.bytes, task.bytes));
+      sources.push_back(memory_.view(each * task.bytes, task.bytes));
     std::deque<Sending> sendings;
     for (unsigned each = 0; each < task.messages; ++each)
       sendings.emplace_back(exchange_.slots[each], sources[each]);
@@ -128,7 +128,7 @@ class Worker {
   [[nodiscard]] Status measure(const Task& task, Outcome& outcome) {
     std::deque<Receiving> receivings;
     for (unsigned each = 0; each < task.messages; ++each)
-      receivings.emplace_back(exchange_.slots[each], memory_.place(each * task.bytes, task.bytes));
+      receivings.emplace_back(exchange_.slots[each], memory_.view(each * task.bytes, task.bytes));
     std::array<std::vector<double>, most_variants> times_ns;
     double spent_ns = 0;
     for (unsigned round = 0; round < warm_up_rounds + task.most_rounds; ++round) {

@@ -30,13 +30,13 @@ namespace {
 /// see.
 std::optional<ClaimedVoteSlot> vote_slot_of(MPI_Comm communicator, CommunicatorInfo& info,
                                             DirectoryRow& row) noexcept try {
-  if (info.arrival_place == nullptr) {
+  if (info.vote_slot == nullptr) {
     // if other ranks have other ids, no rank reads it
     const std::vector<int> members = info.id_is_agreed ? members_of(communicator, info) : std::vector<int>();
-    info.arrival_place =
+    info.vote_slot =
         std::make_shared<VoteSlot>(row, info.global_id, Readers::among(row, info.global_id, members));
   }
-  return info.arrival_place->get();
+  return info.vote_slot->get();
 } catch (const std::bad_alloc&) {
   row.forgets_arrivals.store(true, std::memory_order_release);
   return std::nullopt;
@@ -193,10 +193,10 @@ Decision arrive(MPI_Comm communicator, const Proposal& proposal) {
   DirectoryRow* const row = node_directory().own_row();
   if (row == nullptr) return Decision::library;
   const std::uint32_t ordinal = count_arrival(*info);
-  const std::optional<ClaimedVoteSlot> place = vote_slot_of(communicator, *info, *row);
-  const bool can_be_found = place && place->is_certain;
+  const std::optional<ClaimedVoteSlot> slot = vote_slot_of(communicator, *info, *row);
+  const bool can_be_found = slot && slot->is_certain;
   info->ballot = ballot_on(communicator, *info, can_be_found, proposal);
-  if (place) note_arrival(*row, place->index, ordinal, info->ballot);
+  if (slot) note_arrival(*row, slot->index, ordinal, info->ballot);
   if (info->ballot.meets) {
     const Meeting meeting = meet_on_node(*info, ordinal);
     if (meeting.starts_deferring) start_deferring(communicator, *info);
@@ -212,9 +212,9 @@ void arrive_at_new(MPI_Comm made) {
   DirectoryRow* const row = node_directory().own_row();
   if (info == nullptr || row == nullptr || info->is_inter || info->size == 1) return;
   const std::uint32_t ordinal = count_arrival(*info);
-  const std::optional<ClaimedVoteSlot> place = vote_slot_of(made, *info, *row);
-  const Ballot ballot = ballot_on_new(made, *info, place && place->is_certain);
-  if (place) note_arrival(*row, place->index, ordinal, ballot);
+  const std::optional<ClaimedVoteSlot> slot = vote_slot_of(made, *info, *row);
+  const Ballot ballot = ballot_on_new(made, *info, slot && slot->is_certain);
+  if (slot) note_arrival(*row, slot->index, ordinal, ballot);
   if (!ballot.defers) return;
   bool all_defer = true;
   for (const DirectoryRow* const member : info->rows) {

@@ -194,10 +194,10 @@ class CollectiveCall : public LibraryCall<Library> {
   /// rank's. Returns false after a time limit: a stream with ever more work is never seen idle; a copy would
   /// find its turn there.
   static bool await_earlier_work(const transports::Buffer& buffer) {
-    const transports::BufferView place{buffer, {}, transports::time_of_call_ns()};
-    if (transports::is_idle(place)) return true;
+    const transports::BufferView view{buffer, {}, transports::time_of_call_ns()};
+    if (transports::is_idle(view)) return true;
     const std::uint64_t begin_ns = transports::steady_now_ns();
-    for (Backoff backoff; !transports::is_idle(place); backoff.pause()) {
+    for (Backoff backoff; !transports::is_idle(view); backoff.pause()) {
       if (transports::steady_now_ns() - begin_ns > policy::stream_order_limit_ns) return false;
       progress();
     }

@@ -31,10 +31,10 @@ struct BlocksInRow {
 };
 
 /// Returns none if kernels should not access the memory.
-[[nodiscard]] inline std::optional<transports::Buffer> kernel_memory(transports::BufferView place) noexcept {
+[[nodiscard]] inline std::optional<transports::Buffer> kernel_memory(transports::BufferView view) noexcept {
   const bool suits_kernels =
-      transports::lives_on_device(place.buffer.kind) && place.buffer.kind != transports::BufferKind::managed;
-  return suits_kernels ? std::optional(std::move(place.buffer)) : std::nullopt;
+      transports::lives_on_device(view.buffer.kind) && view.buffer.kind != transports::BufferKind::managed;
+  return suits_kernels ? std::optional(std::move(view.buffer)) : std::nullopt;
 }
 
 /// Appends a block. Returns false if it does not suit.

@@ -89,13 +89,14 @@ class ReductionPart {
       if (!goes_from_host) return leave_to_library(CollectiveBuffers::too_small);
       if (!take_stand_ins(elements * shape_.element_bytes())) return leave_to_library(in_host_memory);
     }
-    place_ = ScratchMemory::make(own_, result_, bytes);
-    if (!place_ || !transports::cuda::Kernels::ready_in(*place_->context()).ok()) return leave_to_library();
+    scratch_ = ScratchMemory::make(own_, result_, bytes);
+    if (!scratch_ || !transports::cuda::Kernels::ready_in(*scratch_->context()).ok())
+      return leave_to_library();
     if (!transports::tuning().reduces_on_shared_gpu(bytes_) &&
-        transports::is_on_shared_gpu(*place_->context())) {
+        transports::is_on_shared_gpu(*scratch_->context())) {
       return leave_to_library(CollectiveBuffers::shared_gpu);
     }
-    if (!stand_ins_) offer_kernel_at(place_->own(), result_, place_->context());
+    if (!stand_ins_) offer_kernel_at(scratch_->own(), result_, scratch_->context());
     if (!kernel_ && library_is_faster()) leave_to_library(CollectiveBuffers::too_small);
   }
   /// Notes that this rank combines nothing by messages; its kernel may still take part. `result` may be null:
@@ -115,11 +116,11 @@ class ReductionPart {
   void leave_to_library(const char* why = no_kernel) noexcept {
     if (is_for_gpu_) why_library_ = why;
     is_for_gpu_ = false;
-    place_.reset();
+    scratch_.reset();
     stand_ins_.reset();
   }
   [[nodiscard]] std::optional<ScratchMemory> take_place_away() noexcept {
-    return std::exchange(place_, std::nullopt);
+    return std::exchange(scratch_, std::nullopt);
   }
   /// This rank's vectors, after take_place(): stand-ins for those in host memory.
   [[nodiscard]] const void* own() const noexcept { return own_; }
@@ -195,7 +196,7 @@ class ReductionPart {
   const void* on_device_ = nullptr;  ///< one of the program's vectors there
   bool may_be_on_host_ = false;
   std::optional<DeviceStandIns> stand_ins_;
-  std::optional<ScratchMemory> place_;
+  std::optional<ScratchMemory> scratch_;
 };
 
 }  // namespace penstock::interpose

@@ -210,7 +210,7 @@ DeferredCollectives::~DeferredCollectives() = default;
 
 void DeferredCollectives::open(Agreement agreement, MPI_Comm messages,
                                const CommunicatorInfo& info) noexcept {
-  place_ = info.arrival_place;
+  vote_slot_ = info.vote_slot;
   agreement_ = agreement;
   messages_ = messages;
   has_one_shot_ = info.size <= static_cast<int>(transports::OneShotCollective::most_processes);

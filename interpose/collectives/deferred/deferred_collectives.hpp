@@ -94,7 +94,7 @@ class DeferredCollectives : public std::enable_shared_from_this<DeferredCollecti
   [[nodiscard]] bool begin_next(const CallScope& scope);
   void post_in_turn(const CallScope& scope, const std::shared_ptr<DeferredCall>& call, MPI_Request* request);
 
-  std::shared_ptr<VoteSlot> place_;  ///< keeps the ring's words while there are calls
+  std::shared_ptr<VoteSlot> vote_slot_;  ///< keeps the ring's words while there are calls
   std::optional<Agreement> agreement_;
   std::atomic<AgreementUse> use_{AgreementUse::undecided};  ///< as this rank knows it
   MPI_Comm messages_ = MPI_COMM_NULL;

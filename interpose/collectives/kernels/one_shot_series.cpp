@@ -44,7 +44,7 @@ KeptMemory& kept_memory() {
 OneShotMembers::OneShotMembers(const CommunicatorInfo& info)
     : rows(info.rows),
       communicator_id(info.global_id),
-      place(info.arrival_place),
+      vote_slot(info.vote_slot),
       rank(static_cast<std::size_t>(info.rank)) {}
 
 OneShotSeries::~OneShotSeries() {
@@ -174,8 +174,8 @@ std::unique_ptr<ScheduleRun> begin_uncounted(OneShotSeries& series, const Offere
 /// Notes the failure, so that the others do not wait for this rank's part.
 Status OneShotSeries::give_up(const Status& why) noexcept {
   has_failed_ = true;
-  if (const auto place = members_.place->get())
-    note_failure(*node_directory().own_row(), place->index, ordinal_);
+  if (const auto slot = members_.vote_slot->get())
+    note_failure(*node_directory().own_row(), slot->index, ordinal_);
   return why;
 }
 

@@ -35,7 +35,7 @@ struct OneShotMembers {
   explicit OneShotMembers(const CommunicatorInfo& info);
   std::vector<const DirectoryRow*> rows;  ///< of all ranks
   std::uint64_t communicator_id;
-  std::shared_ptr<VoteSlot> place;  ///< this rank's notes on the communicator
+  std::shared_ptr<VoteSlot> vote_slot;  ///< this rank's notes on the communicator
   std::size_t rank;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* why_copied = "in host memory, and the GPU reduces it";
 
-transports::BufferView place_on_device(const void* first, std::size_t bytes) {
+transports::BufferView view_on_device(const void* first, std::size_t bytes) {
   return {.buffer = transports::inspect(first),
           .layout = transports::Layout::contiguous(bytes),
           .handed_over_ns = transports::time_of_call_ns()};
@@ -95,21 +95,21 @@ std::optional<DeviceStandIns> DeviceStandIns::make(const UserVector& own, const 
 }
 
 bool DeviceStandIns::may_upload_now() const {
-  return !uploaded_ || transports::is_idle(place_on_device(own_, uploaded_->bytes));
+  return !uploaded_ || transports::is_idle(view_on_device(own_, uploaded_->bytes));
 }
 
 Status DeviceStandIns::upload() const {
   if (!uploaded_ || uploaded_->bytes == 0) return {};
-  const transports::BufferView place = place_on_device(own_, uploaded_->bytes);
-  return staged_copy(uploaded_->bytes, transports::inspect(uploaded_->pointer).kind, place.buffer.kind,
-                     why_copied, [&] { return transports::upload(place, uploaded_->pointer); });
+  const transports::BufferView view = view_on_device(own_, uploaded_->bytes);
+  return staged_copy(uploaded_->bytes, transports::inspect(uploaded_->pointer).kind, view.buffer.kind,
+                     why_copied, [&] { return transports::upload(view, uploaded_->pointer); });
 }
 
 Status DeviceStandIns::download() const {
   if (!downloaded_ || downloaded_->bytes == 0) return {};
-  const transports::BufferView place = place_on_device(result_, downloaded_->bytes);
-  return staged_copy(downloaded_->bytes, place.buffer.kind, transports::inspect(downloaded_->pointer).kind,
-                     why_copied, [&] { return transports::download(downloaded_->pointer, place); });
+  const transports::BufferView view = view_on_device(result_, downloaded_->bytes);
+  return staged_copy(downloaded_->bytes, view.buffer.kind, transports::inspect(downloaded_->pointer).kind,
+                     why_copied, [&] { return transports::download(downloaded_->pointer, view); });
 }
 
 std::unique_ptr<ScheduleRun> StandInSchedule::begin(const CallScope& scope, TagRange tags) const {

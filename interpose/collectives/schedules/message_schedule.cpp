@@ -22,9 +22,9 @@ namespace penstock::interpose {
 bool may_be_sent(const void* buffer, const BlockPlace& block) {
   const auto* const first = static_cast<const std::byte*>(buffer) + block.displacement;
   if (!transports::is_on_device(first)) return true;
-  transports::BufferView place = view_of(first, block.count, block.datatype);
-  place.handed_over_ns = transports::time_of_call_ns();
-  return transports::is_idle(place);
+  transports::BufferView view = view_of(first, block.count, block.datatype);
+  view.handed_over_ns = transports::time_of_call_ns();
+  return transports::is_idle(view);
 }
 
 int most_tag_ranges() noexcept {

@@ -38,8 +38,8 @@ std::vector<ElementRange> ranges_of(const ReductionShape& shape, std::size_t cou
   return ranges;
 }
 
-std::shared_ptr<const ScratchMemory> shared(std::optional<ScratchMemory> place) {
-  return place ? std::make_shared<const ScratchMemory>(*std::move(place)) : nullptr;
+std::shared_ptr<const ScratchMemory> shared(std::optional<ScratchMemory> scratch) {
+  return scratch ? std::make_shared<const ScratchMemory>(*std::move(scratch)) : nullptr;
 }
 
 ElementRange piece_of(const ElementRange& range, std::size_t index, std::size_t piece) noexcept {
@@ -61,26 +61,26 @@ std::size_t ReductionSchedule::scratch_bytes(const ReductionShape& shape, std::s
   return pieces * shape.slot_bytes(piece) * static_cast<std::size_t>(shape.ranks - 1);
 }
 
-ReductionSchedule::ReductionSchedule(const ReductionShape& shape, SharedPlace place, const void* own,
+ReductionSchedule::ReductionSchedule(const ReductionShape& shape, SharedScratch scratch, const void* own,
                                      void* result, std::vector<ElementRange> ranges)
     : shape_(shape),
-      place_(std::move(place)),
+      scratch_(std::move(scratch)),
       own_(static_cast<const std::byte*>(own)),
       result_(static_cast<std::byte*>(result)),
       ranges_(std::move(ranges)) {}
 
 ReductionSchedule ReductionSchedule::all_to_all(const ReductionShape& shape,
-                                                std::optional<ScratchMemory> place, const void* own,
+                                                std::optional<ScratchMemory> scratch, const void* own,
                                                 void* result, std::size_t count) {
-  return all_to_all_in(shape, shared(std::move(place)), own, result, count);
+  return all_to_all_in(shape, shared(std::move(scratch)), own, result, count);
 }
 
-ReductionSchedule ReductionSchedule::all_to_all_in(const ReductionShape& shape, SharedPlace place,
+ReductionSchedule ReductionSchedule::all_to_all_in(const ReductionShape& shape, SharedScratch scratch,
                                                    const void* own, void* result, std::size_t count) {
   const bool in_one_step = goes_in_one_step(shape, count);
   // every rank combines everything then: messages for one half of the data would take as long again
   ReductionSchedule schedule(
-      shape, std::move(place), own, result,
+      shape, std::move(scratch), own, result,
       in_one_step ? std::vector<ElementRange>(static_cast<std::size_t>(shape.ranks), {0, count})
                   : ranges_of(shape, count));
   if (!in_one_step) schedule.gather_into(schedule.result_);
@@ -112,9 +112,9 @@ std::size_t ReductionSchedule::scratch_bytes(const NodeShapes& shapes, std::size
 }
 
 ReductionSchedule ReductionSchedule::all_to_all_over_nodes(const NodeShapes& shapes,
-                                                           std::optional<ScratchMemory> place,
+                                                           std::optional<ScratchMemory> scratch,
                                                            const void* own, void* result, std::size_t count) {
-  const SharedPlace both = shared(std::move(place));
+  const SharedScratch both = shared(std::move(scratch));
   ReductionSchedule schedule(shapes.within, both, own, result, ranges_of(shapes.within, count));
   schedule.gather_into(schedule.result_);
   const std::size_t combined = schedule.own_range().count;
@@ -126,17 +126,17 @@ ReductionSchedule ReductionSchedule::all_to_all_over_nodes(const NodeShapes& sha
 }
 
 ReductionSchedule ReductionSchedule::all_to_root(const ReductionShape& shape,
-                                                 std::optional<ScratchMemory> place, const void* own,
+                                                 std::optional<ScratchMemory> scratch, const void* own,
                                                  void* result, std::size_t count, int root) {
   std::vector<ElementRange> ranges(static_cast<std::size_t>(shape.ranks));
   ranges[static_cast<std::size_t>(root)] = {0, count};
-  return {shape, shared(std::move(place)), own, result, std::move(ranges)};
+  return {shape, shared(std::move(scratch)), own, result, std::move(ranges)};
 }
 
-ReductionSchedule ReductionSchedule::scatter(const ReductionShape& shape, std::optional<ScratchMemory> place,
-                                             const void* own, void* result,
-                                             std::vector<ElementRange> ranges) {
-  return {shape, shared(std::move(place)), own, result, std::move(ranges)};
+ReductionSchedule ReductionSchedule::scatter(const ReductionShape& shape,
+                                             std::optional<ScratchMemory> scratch, const void* own,
+                                             void* result, std::vector<ElementRange> ranges) {
+  return {shape, shared(std::move(scratch)), own, result, std::move(ranges)};
 }
 
 bool ReductionSchedule::may_begin() const {
@@ -152,7 +152,7 @@ ReductionRun::ReductionRun(const ReductionSchedule& schedule, const CallScope& s
   const std::size_t largest = std::ranges::max_element(schedule.ranges_, {}, &ElementRange::count)->count;
   piece_ = piece_elements(shape(), largest);
   pieces_ = piece_ == 0 ? 0 : (largest + piece_ - 1) / piece_;
-  if (schedule.place_) reduction_ = std::make_unique<DeviceReduction>(schedule.place_->context());
+  if (schedule.scratch_) reduction_ = std::make_unique<DeviceReduction>(schedule.scratch_->context());
   coming_ = post(scope, 0);
 }
 
@@ -223,7 +223,7 @@ bool ReductionRun::may_send(const void* from, std::size_t length) {
 std::byte* ReductionRun::slot(std::size_t index, int other) const noexcept {
   const auto others = static_cast<std::size_t>(shape().ranks - 1);
   const auto number = static_cast<std::size_t>(other < shape().rank ? other : other - 1);
-  return schedule_.place_->memory() + (index % 2 * others + number) * shape().slot_bytes(piece_);
+  return schedule_.scratch_->memory() + (index % 2 * others + number) * shape().slot_bytes(piece_);
 }
 
 std::unique_ptr<ScheduleRun> ReductionRun::post(const CallScope& scope, std::size_t index) const {
@@ -259,9 +259,9 @@ void ReductionRun::combine(std::size_t index) {
       sources.push_back(own);
     }
   }
-  // In place, the result of a scatter lies in front, where this rank and those before it had other elements.
-  // Each of those stood no later in its rank's range than here, so it was sent with this piece or before. But
-  // some of this rank's own piece may lie there.
+  // In place, the result of a scatter lies in front, where this rank and those before it had other
+  // elements. Each of those stood no later in its rank's range than here, so it was sent with this piece or
+  // before. But some of this rank's own piece may lie there.
   std::byte* const to = schedule_.result_ + bytes(piece.first - range.first);
   const bool covers_own = to < own && own < to + bytes(piece.count);
   const auto launch_to = [&](std::byte* where, std::span<const void* const> from) {

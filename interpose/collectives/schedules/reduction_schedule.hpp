@@ -29,12 +29,12 @@ struct ElementRange {
   std::size_t count = 0;
 };
 
-/// The vectors to combine, and the place of the result. `own` is this rank's vector.
+/// The vectors to combine, and where the result goes. `own` is this rank's vector.
 class ReductionSchedule final : public Schedule {
  public:
   /// Combines all vectors, to all ranks. `result` may be `own`.
   [[nodiscard]] static ReductionSchedule all_to_all(const ReductionShape& shape,
-                                                    std::optional<ScratchMemory> place, const void* own,
+                                                    std::optional<ScratchMemory> scratch, const void* own,
                                                     void* result, std::size_t count);
   /// The two stages of a reduction over several nodes with as many ranks each.
   struct NodeShapes {
@@ -50,17 +50,17 @@ class ReductionSchedule final : public Schedule {
   /// counterparts that of all nodes', and the node's ranks gather the shares. A vector crosses between two
   /// nodes once, however many ranks they have, and all ranks send and receive.
   [[nodiscard]] static ReductionSchedule all_to_all_over_nodes(const NodeShapes& shapes,
-                                                               std::optional<ScratchMemory> place,
+                                                               std::optional<ScratchMemory> scratch,
                                                                const void* own, void* result,
                                                                std::size_t count);
-  /// To the root only, which alone has `place` and `result`. `result` may be `own`.
+  /// To the root only, which alone has `scratch` and `result`. `result` may be `own`.
   [[nodiscard]] static ReductionSchedule all_to_root(const ReductionShape& shape,
-                                                     std::optional<ScratchMemory> place, const void* own,
+                                                     std::optional<ScratchMemory> scratch, const void* own,
                                                      void* result, std::size_t count, int root);
   /// Combines each rank's range, to that rank. `result` holds this rank's range and nothing else; it may
   /// begin where `own` does, but must not lie elsewhere in it.
   [[nodiscard]] static ReductionSchedule scatter(const ReductionShape& shape,
-                                                 std::optional<ScratchMemory> place, const void* own,
+                                                 std::optional<ScratchMemory> scratch, const void* own,
                                                  void* result, std::vector<ElementRange> ranges);
   /// The scratch that a rank needs to combine ranges of `largest` elements at a time.
   [[nodiscard]] static std::size_t scratch_bytes(const ReductionShape& shape, std::size_t largest);
@@ -73,10 +73,10 @@ class ReductionSchedule final : public Schedule {
 
  private:
   friend class ReductionRun;
-  using SharedPlace = std::shared_ptr<const ScratchMemory>;
-  [[nodiscard]] static ReductionSchedule all_to_all_in(const ReductionShape& shape, SharedPlace place,
+  using SharedScratch = std::shared_ptr<const ScratchMemory>;
+  [[nodiscard]] static ReductionSchedule all_to_all_in(const ReductionShape& shape, SharedScratch scratch,
                                                        const void* own, void* result, std::size_t count);
-  ReductionSchedule(const ReductionShape& shape, SharedPlace place, const void* own, void* result,
+  ReductionSchedule(const ReductionShape& shape, SharedScratch scratch, const void* own, void* result,
                     std::vector<ElementRange> ranges);
   void gather_into(std::byte* all) noexcept;
   [[nodiscard]] const ElementRange& own_range() const noexcept {
@@ -84,7 +84,7 @@ class ReductionSchedule final : public Schedule {
   }
 
   ReductionShape shape_;
-  SharedPlace place_;  ///< null: this rank combines nothing
+  SharedScratch scratch_;  ///< null: this rank combines nothing
   const std::byte* own_;
   std::byte* result_;                                 ///< where this rank's range goes
   std::vector<ElementRange> ranges_;                  ///< what each rank combines

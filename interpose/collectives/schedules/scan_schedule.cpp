@@ -39,10 +39,10 @@ std::size_t ScanShape::scratch_bytes() const noexcept {
   return depth() * (sources() + kept) * vectors.slot_bytes(piece());
 }
 
-ScanSchedule::ScanSchedule(const ScanShape& shape, std::optional<ScratchMemory> place, const void* own,
+ScanSchedule::ScanSchedule(const ScanShape& shape, std::optional<ScratchMemory> scratch, const void* own,
                            void* result)
     : shape_(shape),
-      place_(std::move(place)),
+      scratch_(std::move(scratch)),
       own_(static_cast<const std::byte*>(own)),
       result_(static_cast<std::byte*>(result)) {}
 
@@ -56,9 +56,9 @@ std::unique_ptr<ScheduleRun> ScanSchedule::begin(const CallScope& scope, TagRang
 
 ScanRun::ScanRun(const ScanSchedule& schedule, const CallScope& scope, TagRange tags)
     : schedule_(schedule), tags_(tags) {
-  if (schedule.place_) {
+  if (schedule.scratch_) {
     for (Piece& one : under_way_)
-      one.reduction = std::make_unique<DeviceReduction>(schedule.place_->context());
+      one.reduction = std::make_unique<DeviceReduction>(schedule.scratch_->context());
   }
   if (shape().is_first() && shape().prefix == Prefix::inclusive && schedule.own_ != schedule.result_) {
     kept_ = std::make_unique<MessageRun>(scope, tags);
@@ -185,14 +185,14 @@ std::size_t ScanRun::elements(std::size_t index) const noexcept {
 /// Returns where a piece from another rank is received.
 std::byte* ScanRun::slot(std::size_t index, std::size_t source) const noexcept {
   const std::size_t number = index % shape().depth() * shape().sources() + source;
-  return schedule_.place_->memory() + number * shape().vectors.slot_bytes(shape().piece());
+  return schedule_.scratch_->memory() + number * shape().vectors.slot_bytes(shape().piece());
 }
 
 /// Returns where this rank's inclusive prefix of a piece lies.
 std::byte* ScanRun::outgoing(std::size_t index) const noexcept {
   if (shape().prefix == Prefix::inclusive) return schedule_.result_ + offset(index);
   const std::size_t number = shape().depth() * shape().sources() + index % shape().depth();
-  return schedule_.place_->memory() + number * shape().vectors.slot_bytes(shape().piece());
+  return schedule_.scratch_->memory() + number * shape().vectors.slot_bytes(shape().piece());
 }
 
 }  // namespace penstock::interpose

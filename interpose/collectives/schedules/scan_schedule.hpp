@@ -50,7 +50,7 @@ struct ScanShape {
 /// Both may be the same.
 class ScanSchedule final : public Schedule {
  public:
-  ScanSchedule(const ScanShape& shape, std::optional<ScratchMemory> place, const void* own, void* result);
+  ScanSchedule(const ScanShape& shape, std::optional<ScratchMemory> scratch, const void* own, void* result);
 
   void outlive_the_call() override {}
   [[nodiscard]] bool may_begin() const override;
@@ -59,7 +59,7 @@ class ScanSchedule final : public Schedule {
  private:
   friend class ScanRun;
   ScanShape shape_;
-  std::optional<ScratchMemory> place_;  ///< none: the first rank
+  std::optional<ScratchMemory> scratch_;  ///< none: the first rank
   const std::byte* own_;
   std::byte* result_;
 };

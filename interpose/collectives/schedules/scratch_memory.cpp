@@ -9,15 +9,15 @@ std::optional<ScratchMemory> ScratchMemory::make(const void* own, const void* re
       own_buffer.context != result_buffer.context) {
     return std::nullopt;
   }
-  ScratchMemory place;
-  place.own_ = own_buffer;
-  place.context_ = transports::cuda::Context::of(result_buffer);
-  if (place.context_ == nullptr) return std::nullopt;
-  const transports::cuda::ContextScope scope(*place.context_);
+  ScratchMemory scratch;
+  scratch.own_ = own_buffer;
+  scratch.context_ = transports::cuda::Context::of(result_buffer);
+  if (scratch.context_ == nullptr) return std::nullopt;
+  const transports::cuda::ContextScope scope(*scratch.context_);
   if (!scope.status().ok()) return std::nullopt;
-  if (bytes != 0 && !transports::cuda::RelaySlice::take(place.context_, bytes, place.memory_).ok())
+  if (bytes != 0 && !transports::cuda::RelaySlice::take(scratch.context_, bytes, scratch.memory_).ok())
     return std::nullopt;
-  return place;
+  return scratch;
 }
 
 }  // namespace penstock::interpose

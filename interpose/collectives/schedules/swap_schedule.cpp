@@ -14,8 +14,8 @@ std::optional<SwapSchedule> SwapSchedule::make(void* buffer, std::vector<BlockPl
   schedule.rank_ = rank;
   if (!schedule.add_swaps(blocks, rank)) return std::nullopt;
   if (schedule.swaps_.empty()) return schedule;
-  schedule.place_ = ScratchMemory::make(buffer, buffer, schedule.depth() * schedule.slot_bytes_);
-  if (!schedule.place_) return std::nullopt;
+  schedule.scratch_ = ScratchMemory::make(buffer, buffer, schedule.depth() * schedule.slot_bytes_);
+  if (!schedule.scratch_) return std::nullopt;
   return schedule;
 }
 
@@ -126,7 +126,7 @@ bool SwapRun::may_send() {
 }
 
 std::byte* SwapRun::slot(std::size_t index) const noexcept {
-  return schedule_.place_->memory() + index % schedule_.depth() * schedule_.slot_bytes_;
+  return schedule_.scratch_->memory() + index % schedule_.depth() * schedule_.slot_bytes_;
 }
 
 }  // namespace penstock::interpose

@@ -1,6 +1,6 @@
-// MPI_Alltoall(v, w) in place, where what a rank receives from another overwrites what it sends there: pairs
-// of ranks swap their blocks. Received blocks wait in memory of Penstock's own until the sent ones have been
-// read. This header knows no single collective.
+// MPI_Alltoall(v, w) in place, where what a rank receives from another overwrites what it sends there:
+// pairs of ranks swap their blocks. Received blocks wait in memory of Penstock's own until the sent ones have
+// been read. This header knows no single collective.
 #pragma once
 
 #include <mpi.h>
@@ -47,7 +47,7 @@ class SwapSchedule final : public Schedule {
   int rank_ = 0;
   std::vector<Swap> swaps_;
   std::size_t slot_bytes_ = 0;
-  std::optional<ScratchMemory> place_;  ///< none: there is nothing to swap
+  std::optional<ScratchMemory> scratch_;  ///< none: there is nothing to swap
   std::vector<std::unique_ptr<HeldDatatype>> datatypes_;
 };
 
