@@ -66,17 +66,36 @@ class GpuPoint {
   bool is_recorded_ = false;
 };
 
-/// Owns: page-locked host memory, portable among the process's GPUs.
-class PinnedBytes {
- public:
-  PinnedBytes() = default;
-  explicit PinnedBytes(std::size_t bytes) : bytes_(bytes) {
-    if (bytes != 0) check(cudaHostAlloc(&data_, bytes, cudaHostAllocPortable), "allocate pinned host memory");
+/// Memory of the current GPU.
+struct OnGpu {
+  static void* allocate(std::size_t bytes) {
+    void* data = nullptr;
+    check(cudaMalloc(&data, bytes), "allocate GPU memory");
+    return data;
   }
-  ~PinnedBytes() { cudaFreeHost(data_); }
-  PinnedBytes(PinnedBytes&& other) noexcept
+  static void free(void* data) noexcept { cudaFree(data); }
+};
+
+/// Page-locked host memory, portable among the process's GPUs.
+struct Pinned {
+  static void* allocate(std::size_t bytes) {
+    void* data = nullptr;
+    check(cudaHostAlloc(&data, bytes, cudaHostAllocPortable), "allocate pinned host memory");
+    return data;
+  }
+  static void free(void* data) noexcept { cudaFreeHost(data); }
+};
+
+/// Owns: uninitialised memory of a kind.
+template <typename Kind>
+class Bytes {
+ public:
+  Bytes() = default;
+  explicit Bytes(std::size_t bytes) : data_(bytes != 0 ? Kind::allocate(bytes) : nullptr), bytes_(bytes) {}
+  ~Bytes() { Kind::free(data_); }
+  Bytes(Bytes&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  PinnedBytes& operator=(PinnedBytes&& other) noexcept {
+  Bytes& operator=(Bytes&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
     return *this;
@@ -91,32 +110,8 @@ class PinnedBytes {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
 };
-
-/// Owns: memory of the device that was current at construction.
-class GpuBytes {
- public:
-  GpuBytes() = default;
-  explicit GpuBytes(std::size_t bytes) : bytes_(bytes) {
-    if (bytes != 0) check(cudaMalloc(&data_, bytes), "allocate GPU memory");
-  }
-  ~GpuBytes() { cudaFree(data_); }
-  GpuBytes(GpuBytes&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
-  GpuBytes& operator=(GpuBytes&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-  }
-
-  [[nodiscard]] char* get() const noexcept { return static_cast<char*>(data_); }
-  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  /// Gives up ownership without freeing, since MPI may still use the memory.
-  void leak() noexcept { data_ = nullptr; }
-
- private:
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
+using GpuBytes = Bytes<OnGpu>;
+using PinnedBytes = Bytes<Pinned>;
 
 /// A stream that does not synchronise with the legacy default stream.
 class Stream {

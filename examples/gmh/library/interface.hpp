@@ -1,4 +1,4 @@
-// Argument checks that all C functions share.
+// Argument checks and error paths that the C functions share.
 #pragma once
 
 #include <memory>
@@ -16,6 +16,17 @@ template <typename Value>
 [[nodiscard]] Value& result(Value* pointer) {
   if (pointer == nullptr) fail(GMH_ERR_ARGUMENT, "a result is asked for, and there is no place for it");
   return *pointer;
+}
+
+/// Reports an error of `body` to all ranks, which may wait for this thread's messages.
+template <typename Body>
+void or_all_fail(Thread& thread, Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    thread.job().failure().set(error);
+    throw;
+  }
 }
 
 }  // namespace gmh

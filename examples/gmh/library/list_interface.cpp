@@ -15,7 +15,7 @@ struct Order {
 };
 
 Command command_on(gmh_stream_t stream, Kind kind) {
-  return {kind, Thread::current().streams.get(stream), {}, {}, {}, {}, false, {}};
+  return {.kind = kind, .stream = Thread::current().streams.get(stream)};
 }
 
 void add(TaskList& list, Command command, const char* name, const Order& order) {
@@ -45,7 +45,7 @@ template <typename Start>
 void add_collective(gmh_tasklist_t handle, const char* name, gmh_event_t* event, Start start) {
   TaskList& list = *list_of(handle);
   Thread& thread = list.thread();
-  Command command{Kind::exclusive, {}, {}, {}, {}, {}, false, {}};
+  Command command{.kind = Kind::exclusive};
   command.start = [&thread, start] { start(thread, thread.job().collectives()); };
   add(list, std::move(command), name, {0, nullptr, event});
 }
@@ -194,14 +194,11 @@ int gmh_add_allreduce(gmh_tasklist_t list, gmh_mem_t send, gmh_mem_t receive, gm
 int gmh_start(gmh_tasklist_t list) {
   return guarded([&] {
     const std::shared_ptr<TaskList> started = list_of(list);
-    Failure& failure = started->thread().job().failure();
-    try {
-      failure.throw_if_set();
+    Thread& thread = started->thread();
+    or_all_fail(thread, [&] {
+      thread.job().failure().throw_if_set();
       started->run();
-    } catch (const Error& error) {
-      failure.set(error);
-      throw;
-    }
+    });
   });
 }
 

@@ -7,17 +7,6 @@ using namespace gmh;
 
 namespace {
 
-/// Reports an error of `body` to all ranks, which may wait for this thread's messages.
-template <typename Body>
-void or_all_fail(Thread& thread, Body&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    thread.job().failure().set(error);
-    throw;
-  }
-}
-
 /// Frees the handle of a completed message in conventional form.
 void free_if_message(Thread& thread, gmh_event_t* handle, const Event& event) {
   if (event.list() != nullptr) return;

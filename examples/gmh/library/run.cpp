@@ -6,7 +6,7 @@ namespace gmh {
 
 Run::Run(Thread& thread, const std::vector<std::unique_ptr<Command>>& commands,
          const std::vector<std::shared_ptr<Stream>>& streams)
-    : thread_(thread), commands_(commands) {
+    : thread_(thread), waiting_(thread.job().failure()), commands_(commands) {
   const auto open_part = [&] {
     parts_.emplace_back();
     for (const auto& stream : streams) parts_.back().queues.push_back({stream.get(), {}});
@@ -27,10 +27,8 @@ Run::Run(Thread& thread, const std::vector<std::unique_ptr<Command>>& commands,
 }
 
 void Run::once() {
-  // a list whose commands never wait would otherwise run for ever after another thread's failure
-  Failure& failure = thread_.job().failure();
-  failure.throw_if_set();
-  if (++runs_ % runs_per_notice == 0) failure.poll();
+  // the commands of a list may never wait, and must still end after another thread's failure
+  waiting_.restart();
   for (const auto& command : commands_) command->event->reset();
   for (Part& part : parts_) run(part);
 }
@@ -41,7 +39,6 @@ void Run::run(Part& part) {
     queue.next_has_started = false;
     queue.gpu_may_be_busy = true;
   }
-  Waiting waiting(thread_.job().failure());
   for (;;) {
     bool has_moved = false;
     bool has_ended = true;
@@ -59,12 +56,12 @@ void Run::run(Part& part) {
       break;
     if (has_moved) {
       idle_.reset();
-      waiting.restart();
+      waiting_.restart();
       continue;
     }
     if (!has_ended && is_stuck(part)) fail_as_stuck(part);
     name_idle_time(part);
-    waiting.once();
+    waiting_.once();
   }
   idle_.reset();
   for (Queue& queue : part.queues) {

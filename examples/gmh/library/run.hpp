@@ -44,11 +44,8 @@ class Run {
   /// Opens a range in profiles for idle time, named after the command that is waited for.
   void name_idle_time(const Part& part);
 
-  /// A look for other processes' failures takes a call of MPI.
-  static constexpr unsigned runs_per_notice = 64;
-
   Thread& thread_;
-  unsigned runs_ = 0;
+  Waiting waiting_;
   std::vector<Part> parts_;
   const std::vector<std::unique_ptr<Command>>& commands_;
   std::vector<Event*> messages_;  ///< in flight

@@ -38,7 +38,7 @@ gmh_event_t TaskList::add(Command command, std::string name, int wait_count, con
 }
 
 void TaskList::add_control(gmh_control_task_t function, void* argument) {
-  Command command{Kind::exclusive, {}, {}, {}, {}, {}, false, {}};
+  Command command{.kind = Kind::exclusive};
   command.start = [this, function, argument] {
     const int answer = function(argument);
     if (answer != GMH_EXIT && answer != GMH_RERUN)
