@@ -1,20 +1,14 @@
-// The middle of what was measured.
+// How long work of all ranks takes: the slowest one's time, and the middle of several rounds.
 #pragma once
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "examples/dslash/team.hpp"
+#include "examples/support/median.hpp"
 
 namespace dslash {
-
-[[nodiscard]] inline double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Seconds of `work`, which returns once all is done, on the slowest rank. Collective.
 template <typename Work>
@@ -34,7 +28,7 @@ template <typename Work>
   for (int round = 0; round < rounds; ++round) {
     seconds.push_back(slowest_s(team, work));
   }
-  return median_of(seconds);
+  return example::median_of(seconds);
 }
 
 }  // namespace dslash

@@ -66,7 +66,7 @@ class Solution {
     });
     streams_.bulk.synchronize();
     Solved solved;
-    solved.seconds = median_of(seconds);
+    solved.seconds = example::median_of(seconds);
     solved.tolerance = tolerance_of(options_);
     solved.delta = delta_of(options_);
     for (SolverHistory& side : found.sides) {

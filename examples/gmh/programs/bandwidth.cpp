@@ -1,7 +1,6 @@
 // Figure 8 of the paper: bandwidth between two GPUs in GB/s, in a ping-pong, one way and both ways
 // at once. Between threads of one process, raw peer copies of the same bytes are measured beside.
 #include "examples/gmh/programs/pair.hpp"
-#include "examples/gmh/programs/program.hpp"
 
 using namespace gmh_programs;
 
@@ -36,29 +35,15 @@ int main(int argc, char** argv) {
       ->capture_default_str();
 
   Shared shared;
-  std::vector<Json> rows;
-  bool all_arrive = true;
-  bool is_one_process = false;
-  const auto body = [&](gmh_tasklist_t list) {
-    if (!is_one_of_two(list)) return;
-    Side side(list, shared, *std::max_element(sizes.begin(), sizes.end()));
-    for (const std::size_t bytes : sizes) {
-      const bool arrives = !common.verify || side.arrives(bytes);
-      static_cast<void>(side.window_s(bytes, window, true));
-      Json row{{"bytes", bytes}};
-      add_messages(row, side, bytes, window);
-      if (side.is_one_process()) add_copies(row, side, bytes, window);
-      if (side.rank() != 0) continue;
-      rows.push_back(row);
-      all_arrive = all_arrive && arrives;
-      is_one_process = side.is_one_process();
-    }
+  PairRows result;
+  const auto row_of = [&](Side& side, std::size_t bytes) {
+    static_cast<void>(side.window_s(bytes, window, true));
+    Json row{{"bytes", bytes}};
+    add_messages(row, side, bytes, window);
+    if (side.is_one_process()) add_copies(row, side, bytes, window);
+    return row;
   };
-  const auto finish = [&] {
-    const Json about{{"example", "gmh_bandwidth"},
-                     {"between", is_one_process ? "threads" : "processes"},
-                     {"unit", "GB/s"}};
-    return print_rows(common, about, rows, all_arrive);
-  };
+  const auto body = [&](gmh_tasklist_t list) { measure_pair(list, shared, common, sizes, result, row_of); };
+  const auto finish = [&] { return print_pair_rows(common, "gmh_bandwidth", result, {{"unit", "GB/s"}}); };
   return run(app, common, argc, argv, body, finish);
 }

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "examples/gmh/programs/pair.hpp"
 #include "examples/gmh/programs/program.hpp"
 
 using namespace gmh_programs;
@@ -49,12 +48,11 @@ int main(int argc, char** argv) {
       void* gpu = nullptr;
       require(gmh_mem_create(list, bytes, GMH_READ | GMH_WRITE, GMH_NO_SHADOW, &memory));
       require(gmh_mem_pointers(memory, &gpu, nullptr, nullptr));
-      if (cudaMemset(gpu, rank, bytes) != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess)
-        throw std::runtime_error("cannot fill a memory");
+      require_cuda(cudaMemset(gpu, rank, bytes), "fill a memory");
+      require_cuda(cudaDeviceSynchronize(), "fill a memory");
       require(gmh_Bcast(list, gpu, count, GMH_BYTE, size - 1));
       std::vector<unsigned char> arrived(bytes);
-      if (cudaMemcpy(arrived.data(), gpu, bytes, cudaMemcpyDeviceToHost) != cudaSuccess)
-        throw std::runtime_error("cannot read a memory");
+      require_cuda(cudaMemcpy(arrived.data(), gpu, bytes, cudaMemcpyDeviceToHost), "read a memory");
       if (std::count(arrived.begin(), arrived.end(), size - 1) != static_cast<std::ptrdiff_t>(bytes))
         throw std::runtime_error("a broadcast did not arrive");
       const double gmh_s = median_of([&] {

@@ -2,19 +2,12 @@
 // CUDA graph. Times are microseconds per kernel, from the first launch until the GPU is idle.
 #include <mpi.h>
 
-#include <stdexcept>
-
-#include "examples/gmh/programs/pair.hpp"
 #include "examples/gmh/programs/program.hpp"
 #include "examples/gmh/programs/stencil_kernels.hpp"
 
 using namespace gmh_programs;
 
 namespace {
-
-void require_cuda(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
-}
 
 /// Queues the work of a command: a kernel of one cell.
 int queue_one(cudaStream_t stream, void* grid) {
@@ -57,27 +50,29 @@ int main(int argc, char** argv) {
 
     cudaGraph_t graph = nullptr;
     cudaGraphExec_t executable = nullptr;
-    require_cuda(cudaStreamBeginCapture(cuda, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < commands; ++i) require_cuda(static_cast<cudaError_t>(queue_one(cuda, grid)));
-    require_cuda(cudaStreamEndCapture(cuda, &graph));
-    require_cuda(cudaGraphInstantiate(&executable, graph, 0));
+    require_cuda(cudaStreamBeginCapture(cuda, cudaStreamCaptureModeThreadLocal), "capture a graph");
+    for (int i = 0; i < commands; ++i)
+      require_cuda(static_cast<cudaError_t>(queue_one(cuda, grid)), "launch a kernel");
+    require_cuda(cudaStreamEndCapture(cuda, &graph), "capture a graph");
+    require_cuda(cudaGraphInstantiate(&executable, graph, 0), "capture a graph");
 
     const auto by_list = [&] { require(gmh_start(list)); };
     const auto bare = [&] {
-      for (int i = 0; i < commands; ++i) require_cuda(static_cast<cudaError_t>(queue_one(cuda, grid)));
-      require_cuda(cudaStreamSynchronize(cuda));
+      for (int i = 0; i < commands; ++i)
+        require_cuda(static_cast<cudaError_t>(queue_one(cuda, grid)), "launch a kernel");
+      require_cuda(cudaStreamSynchronize(cuda), "wait for kernels");
     };
     const auto by_graph = [&] {
-      require_cuda(cudaGraphLaunch(executable, cuda));
-      require_cuda(cudaStreamSynchronize(cuda));
+      require_cuda(cudaGraphLaunch(executable, cuda), "launch a graph");
+      require_cuda(cudaStreamSynchronize(cuda), "wait for kernels");
     };
     by_list();
     by_graph();
     const double list_s = median_of([&] { return seconds_of(by_list); });
     const double bare_s = median_of([&] { return seconds_of(bare); });
     const double graph_s = median_of([&] { return seconds_of(by_graph); });
-    require_cuda(cudaGraphExecDestroy(executable));
-    require_cuda(cudaGraphDestroy(graph));
+    require_cuda(cudaGraphExecDestroy(executable), "free a graph");
+    require_cuda(cudaGraphDestroy(graph), "free a graph");
     if (rank == 0)
       rows.push_back({{"commands", commands},
                       {"list_us", list_s * 1e6 / commands},

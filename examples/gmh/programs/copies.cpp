@@ -2,9 +2,6 @@
 // processes half a round trip of host memory by MPI: the parts of a message that is staged by hand.
 #include <mpi.h>
 
-#include <stdexcept>
-
-#include "examples/gmh/programs/pair.hpp"
 #include "examples/gmh/programs/program.hpp"
 
 using namespace gmh_programs;
@@ -17,7 +14,7 @@ double copy_s(gmh_mem_t memory, gmh_stream_t stream, bool to_host, int rounds) {
   const double start_s = MPI_Wtime();
   for (int round = 0; round < rounds; ++round) {
     require(to_host ? gmh_mem_to_host(memory, stream) : gmh_mem_to_gpu(memory, stream));
-    if (cudaStreamSynchronize(cuda) != cudaSuccess) throw std::runtime_error("cannot wait for a copy");
+    require_cuda(cudaStreamSynchronize(cuda), "wait for a copy");
   }
   return (MPI_Wtime() - start_s) / rounds;
 }

@@ -1,7 +1,6 @@
 // Figure 7 of the paper: half a round trip between two GPUs, of two threads (`--gpus 2`) or of two
 // processes. Between threads, a raw peer copy of the same bytes is measured beside.
 #include "examples/gmh/programs/pair.hpp"
-#include "examples/gmh/programs/program.hpp"
 
 using namespace gmh_programs;
 
@@ -17,28 +16,16 @@ int main(int argc, char** argv) {
       ->capture_default_str();
 
   Shared shared;
-  std::vector<Json> rows;
-  bool all_arrive = true;
-  bool is_one_process = false;
-  const auto body = [&](gmh_tasklist_t list) {
-    if (!is_one_of_two(list)) return;
-    Side side(list, shared, *std::max_element(sizes.begin(), sizes.end()));
-    for (const std::size_t bytes : sizes) {
-      const bool arrives = !common.verify || side.arrives(bytes);
-      static_cast<void>(side.ping_pong_s(bytes, std::max(1, rounds / 10)));
-      const double message_s = median_of([&] { return side.ping_pong_s(bytes, rounds); });
-      Json raw_us;
-      if (side.is_one_process())
-        raw_us = 1e6 * median_of([&] { return side.copies_s(bytes, rounds, true, false) / rounds; });
-      if (side.rank() != 0) continue;
-      rows.push_back({{"bytes", bytes}, {"half_round_trip_us", message_s * 1e6}, {"raw_us", raw_us}});
-      all_arrive = all_arrive && arrives;
-      is_one_process = side.is_one_process();
-    }
+  PairRows result;
+  const auto row_of = [&](Side& side, std::size_t bytes) {
+    static_cast<void>(side.ping_pong_s(bytes, std::max(1, rounds / 10)));
+    const double message_s = median_of([&] { return side.ping_pong_s(bytes, rounds); });
+    Json raw_us;
+    if (side.is_one_process())
+      raw_us = 1e6 * median_of([&] { return side.copies_s(bytes, rounds, true, false) / rounds; });
+    return Json{{"bytes", bytes}, {"half_round_trip_us", message_s * 1e6}, {"raw_us", raw_us}};
   };
-  const auto finish = [&] {
-    const Json about{{"example", "gmh_latency"}, {"between", is_one_process ? "threads" : "processes"}};
-    return print_rows(common, about, rows, all_arrive);
-  };
+  const auto body = [&](gmh_tasklist_t list) { measure_pair(list, shared, common, sizes, result, row_of); };
+  const auto finish = [&] { return print_pair_rows(common, "gmh_latency", result); };
   return run(app, common, argc, argv, body, finish);
 }

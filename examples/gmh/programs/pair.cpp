@@ -6,16 +6,10 @@
 #include <stdexcept>
 #include <string>
 
-#include "examples/gmh/programs/program.hpp"
-
 namespace gmh_programs {
 namespace {
 
 constexpr int message_tag = 1;
-
-void require_cuda(cudaError_t error, const char* what) {
-  if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
-}
 
 }  // namespace
 
@@ -120,6 +114,12 @@ bool Side::arrives(std::size_t bytes) {
   static_cast<void>(ping_pong_s(bytes, 1));
   require_cuda(cudaMemcpy(arrived.data(), incoming(), bytes, cudaMemcpyDeviceToHost), "read a buffer");
   return arrived == sent;
+}
+
+bool print_pair_rows(const Common& common, const char* program, const PairRows& result, const Json& more) {
+  Json about{{"example", program}, {"between", result.is_one_process ? "threads" : "processes"}};
+  about.update(more);
+  return print_rows(common, about, result.rows, result.all_arrive);
 }
 
 }  // namespace gmh_programs

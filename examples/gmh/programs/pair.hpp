@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "examples/gmh/gmh.h"
+#include "examples/gmh/programs/program.hpp"
 
 namespace gmh_programs {
 
@@ -63,13 +65,32 @@ class Side {
   std::vector<gmh_event_t> events_;
 };
 
-/// Returns the median of five measurements.
-template <typename Measure>
-double median_of(Measure measure) {
-  std::array<double, 5> values;
-  for (double& each : values) each = measure();
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
+/// What `row_of` returns for each size that the two ranks measure.
+struct PairRows {
+  std::vector<Json> rows;
+  bool all_arrive = true;  ///< with --verify
+  bool is_one_process = false;
+};
+
+/// Measures all sizes on the calling thread, if it is one of the two ranks; the first rank keeps the rows.
+/// `row_of(side, bytes)` makes all measurements of a size.
+template <typename RowOf>
+void measure_pair(gmh_tasklist_t list, Shared& shared, const Common& common,
+                  const std::vector<std::size_t>& sizes, PairRows& result, RowOf row_of) {
+  if (!is_one_of_two(list)) return;
+  Side side(list, shared, *std::max_element(sizes.begin(), sizes.end()));
+  for (const std::size_t bytes : sizes) {
+    const bool arrives = !common.verify || side.arrives(bytes);
+    Json row = row_of(side, bytes);
+    if (side.rank() != 0) continue;
+    result.rows.push_back(std::move(row));
+    result.all_arrive = result.all_arrive && arrives;
+    result.is_one_process = side.is_one_process();
+  }
 }
+
+/// Prints the rows of that program, and in JSON what they are measured between and the members of `more`.
+bool print_pair_rows(const Common& common, const char* program, const PairRows& result,
+                     const Json& more = Json::object());
 
 }  // namespace gmh_programs

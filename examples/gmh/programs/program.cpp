@@ -49,6 +49,10 @@ void require(int code) {
   if (code != GMH_OK) throw std::runtime_error(gmh_error_string(code));
 }
 
+void require_cuda(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+}
+
 int run(CLI::App& app, const Common& common, int argc, char** argv, const Body& body,
         const std::function<bool()>& finish, const std::function<std::string()>& complaint,
         const std::function<void()>& sum_up) {

@@ -1,6 +1,8 @@
 // Options, start and output, which all programs share.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <CLI/CLI.hpp>
 #include <cstddef>
 #include <functional>
@@ -10,6 +12,7 @@
 
 #include "examples/gmh/gmh.h"
 #include "examples/support/exchange.hpp"
+#include "examples/support/median.hpp"
 
 namespace gmh_programs {
 
@@ -27,6 +30,16 @@ void add_sizes(CLI::App& app, std::vector<std::size_t>& sizes);
 
 /// Throws GMH's message unless `code` is GMH_OK. The exception ends all ranks.
 void require(int code);
+/// The same for CUDA. `what` is the failed action.
+void require_cuda(cudaError_t error, const char* what);
+
+/// Returns the median of five measurements.
+template <typename Measure>
+double median_of(Measure measure) {
+  std::vector<double> values(5);
+  for (double& each : values) each = measure();
+  return example::median_of(values);
+}
 
 using Body = std::function<void(gmh_tasklist_t)>;
 
