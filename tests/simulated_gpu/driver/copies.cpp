@@ -1,7 +1,9 @@
 // Copies and fills. All become strided copies on a stream; which of them make the caller wait follows
-// NVIDIA's rules: synchronous ones do unless both sides are on a device, asynchronous ones only for pageable
-// host memory.
+// NVIDIA's rules: synchronous ones do unless both sides are on a device or few bytes come from pageable host
+// memory, asynchronous ones only for pageable host memory.
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "activity.hpp"
 #include "call.hpp"
@@ -52,6 +54,18 @@ SimulatedGpuActivity describe_copy(const AllocationRef& destination, const Alloc
   return activity;
 }
 
+/// Up to so many bytes of pageable host memory are kept by the driver, which then lets the caller go on
+/// before they are on the device: other streams than the copy's must wait for it.
+constexpr std::size_t most_kept_bytes = 64 << 10;
+
+CUresult copy_kept(Stream& stream, std::byte* to, const std::byte* from, std::size_t bytes,
+                   const SimulatedGpuActivity& activity) {
+  for (const WorkPoint& point : stream.last()) point.wait();
+  const auto kept = std::make_shared<std::vector<std::byte>>(from, from + bytes);
+  submit_observed(stream, activity, [=] { std::memcpy(to, kept->data(), kept->size()); });
+  return CUDA_SUCCESS;
+}
+
 CUresult copy(Stream& stream, const Side& destination, const Side& source, const Extent& extent, Wait wait) {
   if (extent.empty()) return CUDA_SUCCESS;
   require(destination.address != 0 && source.address != 0, CUDA_ERROR_INVALID_VALUE);
@@ -59,15 +73,18 @@ CUresult copy(Stream& stream, const Side& destination, const Side& source, const
   const std::byte* const from = accessible(source.address, extent.span(source));
   const AllocationRef to_memory = find_allocation(destination.address);
   const AllocationRef from_memory = find_allocation(source.address);
-  const WorkPoint done =
-      submit_observed(stream, describe_copy(to_memory, from_memory, extent.bytes(), wait), [=] {
-        for (std::size_t plane = 0; plane < extent.planes; ++plane) {
-          for (std::size_t row = 0; row < extent.rows; ++row) {
-            std::memmove(to + plane * destination.plane_stride + row * destination.row_stride,
-                         from + plane * source.plane_stride + row * source.row_stride, extent.row_bytes);
-          }
-        }
-      });
+  const SimulatedGpuActivity activity = describe_copy(to_memory, from_memory, extent.bytes(), wait);
+  if (wait == Wait::as_synchronous && from_memory == nullptr && lives_on_device(to_memory) &&
+      extent.rows == 1 && extent.planes == 1 && extent.row_bytes <= most_kept_bytes)
+    return copy_kept(stream, to, from, extent.row_bytes, activity);
+  const WorkPoint done = submit_observed(stream, activity, [=] {
+    for (std::size_t plane = 0; plane < extent.planes; ++plane) {
+      for (std::size_t row = 0; row < extent.rows; ++row) {
+        std::memmove(to + plane * destination.plane_stride + row * destination.row_stride,
+                     from + plane * source.plane_stride + row * source.row_stride, extent.row_bytes);
+      }
+    }
+  });
   const bool pageable = to_memory == nullptr || from_memory == nullptr;
   const bool on_devices = lives_on_device(to_memory) && lives_on_device(from_memory);
   if (wait == Wait::as_asynchronous ? pageable : !on_devices) done.wait();

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <vector>
 
 namespace pace_test {
 
@@ -58,6 +59,18 @@ TEST(Pace, a_copy_lasts_by_its_bytes) {
                         cudaSuccess);
             }),
             milliseconds(20));
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+}
+
+TEST(Pace, a_copy_of_little_pageable_memory_goes_on_after_the_call) {
+  std::vector<unsigned char> values(50'000, 7);
+  void* memory = nullptr;
+  ASSERT_EQ(cudaMalloc(&memory, values.size()), cudaSuccess);
+  ASSERT_EQ(cudaMemcpy(memory, values.data(), values.size(), cudaMemcpyDefault), cudaSuccess);
+  EXPECT_EQ(cudaStreamQuery(nullptr), cudaErrorNotReady);
+  values.assign(values.size(), 8);
+  ASSERT_EQ(cudaMemcpy(values.data(), memory, values.size(), cudaMemcpyDefault), cudaSuccess);
+  EXPECT_EQ(values, std::vector<unsigned char>(50'000, 7));
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
 }
 
