@@ -43,12 +43,10 @@ void Collectives::copy(Thread& thread, void* to, const void* from, std::size_t b
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, thread.copies()), "copy for a collective");
 }
 
-void Collectives::finish_copies(Thread& thread) const {
-  Waiting waiting(job_.failure());
-  while (!is_done(cudaStreamQuery(thread.copies()), "wait for a collective's copies")) {
-    thread.poll();
-    waiting.once();
-  }
+void Collectives::publish(Thread& thread, char* buffer) {
+  thread.finish(cudaStreamLegacy);  // a copy into the buffer may be under way there
+  seats_[static_cast<std::size_t>(thread.vgpu())].buffer = buffer;
+  thread_barrier(thread);
 }
 
 void Collectives::reserve_transit(std::size_t bytes) {
@@ -70,8 +68,7 @@ void Collectives::barrier(Thread& thread) {
 void Collectives::bcast(Thread& thread, void* buffer, std::size_t bytes, int root) {
   const int process = job_.ranks().process_of(root);
   const bool root_is_here = process == job_.process();
-  seats_[static_cast<std::size_t>(thread.vgpu())].buffer = static_cast<char*>(buffer);
-  thread_barrier(thread);
+  publish(thread, static_cast<char*>(buffer));
   if (job_.stages() && job_.ranks().processes() > 1 && is_leader(thread)) reserve_transit(bytes);
   char* const of_root =
       seats_[static_cast<std::size_t>(root_is_here ? job_.ranks().vgpu_of(root) : 0)].buffer;
@@ -80,7 +77,7 @@ void Collectives::bcast(Thread& thread, void* buffer, std::size_t bytes, int roo
     if (is_leader(thread)) {
       if (job_.stages()) {
         if (root_is_here) copy(thread, transit(), of_root, bytes);
-        finish_copies(thread);
+        thread.finish(thread.copies());
         from = transit();
       }
       MPI_Request request = MPI_REQUEST_NULL;
@@ -92,7 +89,7 @@ void Collectives::bcast(Thread& thread, void* buffer, std::size_t bytes, int roo
     if (job_.stages()) from = transit();
   }
   if (thread.rank() != root) copy(thread, buffer, from, bytes);
-  finish_copies(thread);
+  thread.finish(thread.copies());
   thread_barrier(thread);  // from here on the root may write to its buffer
 }
 
@@ -110,19 +107,18 @@ void Collectives::gather(Thread& thread, const void* send, void* receive, std::s
 void Collectives::gather_some(Thread& thread, const char* send, char* receive, std::size_t bytes,
                               std::size_t stride) {
   const Ranks& ranks = job_.ranks();
-  seats_[static_cast<std::size_t>(thread.vgpu())].buffer = const_cast<char*>(send);
-  thread_barrier(thread);
+  publish(thread, const_cast<char*>(send));
   if (ranks.processes() == 1) {
     for (std::size_t rank = 0; receive != nullptr && rank < seats_.size(); ++rank)
       copy(thread, receive + rank * stride, seats_[rank].buffer, bytes);
-    finish_copies(thread);
+    thread.finish(thread.copies());
     thread_barrier(thread);
     return;
   }
   if (is_leader(thread)) reserve_transit(static_cast<std::size_t>(ranks.size()) * bytes);
   thread_barrier(thread);
   copy(thread, transit() + static_cast<std::size_t>(thread.rank()) * bytes, send, bytes);
-  finish_copies(thread);
+  thread.finish(thread.copies());
   thread_barrier(thread);
   if (is_leader(thread)) {
     std::vector<int> counts;
@@ -140,7 +136,7 @@ void Collectives::gather_some(Thread& thread, const char* send, char* receive, s
   thread_barrier(thread);
   for (std::size_t rank = 0; receive != nullptr && rank < static_cast<std::size_t>(ranks.size()); ++rank)
     copy(thread, receive + rank * stride, transit() + rank * bytes, bytes);
-  finish_copies(thread);
+  thread.finish(thread.copies());
 }
 
 void Collectives::reduce(Thread& thread, const void* send, void* receive, std::int64_t count,
@@ -160,7 +156,7 @@ void Collectives::reduce(Thread& thread, const void* send, void* receive, std::i
       check(combine(thread.copies(), scratch.get(), ranks, some, type, op,
                     static_cast<char*>(receive) + offset),
             "combine what was sent");
-    finish_copies(thread);
+    thread.finish(thread.copies());
   }
 }
 

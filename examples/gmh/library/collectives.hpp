@@ -40,8 +40,9 @@ class Collectives {
 
   /// Gathers some bytes of each rank; those of rank r are stored at r times `stride`.
   void gather_some(Thread& thread, const char* send, char* receive, std::size_t bytes, std::size_t stride);
+  /// Shows the other threads where this thread's bytes are, and waits for theirs.
+  void publish(Thread& thread, char* buffer);
   void copy(Thread& thread, void* to, const void* from, std::size_t bytes) const;
-  void finish_copies(Thread& thread) const;
   /// Polls until a request of the leader is complete.
   void complete(Thread& thread, MPI_Request& request, const char* what) const;
   [[nodiscard]] bool is_leader(const Thread& thread) const noexcept { return thread.vgpu() == 0; }

@@ -113,9 +113,12 @@ class Bytes {
 using GpuBytes = Bytes<OnGpu>;
 using PinnedBytes = Bytes<Pinned>;
 
-/// A stream that does not synchronise with the legacy default stream.
+/// Selects a stream whose work waits for what was queued on the legacy default stream before.
+struct BehindLegacyStream {};
+
 class Stream {
  public:
+  /// Creates a stream that does not synchronise with the legacy default stream.
   explicit Stream(bool urgent) {
     int lowest = 0;
     int highest = 0;
@@ -123,6 +126,7 @@ class Stream {
     check(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, urgent ? highest : lowest),
           "create a stream");
   }
+  explicit Stream(BehindLegacyStream /*selected*/) { check(cudaStreamCreate(&stream_), "create a stream"); }
   ~Stream() { cudaStreamDestroy(stream_); }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;

@@ -57,6 +57,8 @@ void TaskList::run() {
     bool& flag_;
   } running(is_running_);
   Run run(thread_, commands_, streams_);
+  // a cudaMemcpy from pageable memory that has returned may be under way still
+  thread_.finish(cudaStreamLegacy);
   do {
     runs_again_ = false;
     run.once();
@@ -64,13 +66,7 @@ void TaskList::run() {
 }
 
 void TaskList::finish_streams() {
-  Waiting waiting(thread_.job().failure());
-  for (const auto& stream : streams_) {
-    while (!stream->is_idle()) {
-      thread_.poll();
-      waiting.once();
-    }
-  }
+  for (const auto& stream : streams_) thread_.finish(stream->get());
 }
 
 std::string TaskList::abandon() noexcept {

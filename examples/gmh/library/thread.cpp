@@ -101,6 +101,14 @@ void Thread::wait(Event& event) {
   while (!poll(event)) waiting.once();
 }
 
+void Thread::finish(cudaStream_t stream) {
+  Waiting waiting(job_.failure());
+  while (!is_done(cudaStreamQuery(stream), "wait for a stream")) {
+    poll();
+    waiting.once();
+  }
+}
+
 std::string Thread::abandon() noexcept {
   std::string first;
   std::size_t count = 0;

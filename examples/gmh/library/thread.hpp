@@ -44,6 +44,8 @@ class Thread {
   /// Advances all messages in conventional form and the event. Returns whether the event is done.
   bool poll(Event& event);
   void wait(Event& event);
+  /// Waits until the stream is idle.
+  void finish(cudaStream_t stream);
   /// Abandons all messages in conventional form. Returns a description of them, empty if there were none.
   [[nodiscard]] std::string abandon() noexcept;
 
@@ -59,7 +61,8 @@ class Thread {
   int vgpu_;
   int rank_;
   GpuEvents events_;
-  Stream copies_{false};
+  // The program's cudaMemcpy from pageable memory may end before the bytes are on the GPU.
+  Stream copies_{BehindLegacyStream{}};
   std::vector<PinnedBytes> staging_;  ///< free buffers
   std::vector<std::shared_ptr<Event>> messages_;
   PostingOrder posting_order_;
