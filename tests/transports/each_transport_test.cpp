@@ -385,15 +385,17 @@ TEST_F(DeviceToDevice, is_staged_once_the_driver_has_refused_to_map) {
 
 TEST_F(DeviceToDevice, tries_to_map_again_after_a_passing_failure) {
   if (!machine_is_simulated()) GTEST_SKIP() << "faults are injected into the simulated driver";
-  Partner from;
-  Partner to({"SIMULATED_GPU_FAULTS=cuIpcOpenMemHandle_v2:2x1"});
-  allocate(from, 0);
-  allocate(to, 1);
-  const Answer offered = offer(from, 1);
-  const Answer first = to.begin(slot, shape, offered.offer);
-  EXPECT_EQ(first.code, Code::declined);
-  EXPECT_STREQ(first.reason, "a better transport was tried, but could not carry it");
-  EXPECT_EQ(to.receive(slot, shape, offered.offer).transport, TransportKind::peer);
+  for (const char* const error : {"2", "208"}) {  // out of memory, already mapped
+    Partner from;
+    Partner to({std::string("SIMULATED_GPU_FAULTS=cuIpcOpenMemHandle_v2:") + error + "x1"});
+    allocate(from, 0);
+    allocate(to, 1);
+    const Answer offered = offer(from, 1);
+    const Answer first = to.begin(slot, shape, offered.offer);
+    EXPECT_EQ(first.code, Code::declined);
+    EXPECT_STREQ(first.reason, "a better transport was tried, but could not carry it");
+    EXPECT_EQ(to.receive(slot, shape, offered.offer).transport, TransportKind::peer) << error;
+  }
 }
 
 TEST_F(DeviceToDevice, is_staged_where_the_driver_refuses_to_export) {

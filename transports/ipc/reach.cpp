@@ -1,6 +1,7 @@
 #include "transports/ipc/reach.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 #include <vector>
@@ -44,10 +45,13 @@ Refusals& refusals() {
 }
 
 /// Returns whether the next message between the two devices would fail in the same way. Invalid handles and
-/// values may come from memory that the sender has just freed, and memory may be short for a while.
+/// values may come from memory that the sender has just freed, and memory may be short for a while. The
+/// driver calls an allocation already mapped as long as the program, or a copy under way, keeps an earlier
+/// one mapped that had a part of its place in a block of small allocations.
 bool is_lasting(const Status& failure) noexcept {
-  return failure.code() == Code::cuda_failed && failure.detail() != CUDA_ERROR_INVALID_HANDLE &&
-         failure.detail() != CUDA_ERROR_INVALID_VALUE;
+  constexpr std::array passing = {CUDA_ERROR_INVALID_HANDLE, CUDA_ERROR_INVALID_VALUE,
+                                  CUDA_ERROR_ALREADY_MAPPED};
+  return failure.code() == Code::cuda_failed && std::ranges::find(passing, failure.detail()) == passing.end();
 }
 
 bool lies_in_its_range(const Offer& offer, std::uint64_t bytes) noexcept {

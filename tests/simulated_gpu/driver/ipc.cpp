@@ -1,7 +1,9 @@
 // Device memory between processes: a handle says whose descriptor the memory is; who opens it maps the same
-// memory under an address of its own. Opening a handle again returns the same address, counted.
+// memory under an address of its own. Opening a handle again returns the same address, counted. While an
+// allocation is mapped, a later one that has a part of its place but not all of it is refused.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -35,6 +37,8 @@ struct Opened {
   Address mapping = 0;
   std::size_t mapping_bytes = 0;
   Address address = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
   unsigned count = 0;
 };
 using OpenedKey =
@@ -72,7 +76,20 @@ Opened open(const MemoryTicket& ticket, Context& context) {
     space.release(mapping, ticket.file_bytes);
     throw;
   }
-  return {mapping, ticket.file_bytes, mapping + ticket.offset, 0};
+  return {mapping, ticket.file_bytes, mapping + ticket.offset, ticket.offset, ticket.bytes, 0};
+}
+
+/// Whether an allocation is mapped that overlaps the ticket's and is another one.
+bool is_in_the_way(const MemoryTicket& ticket, Context& context) {
+  return std::ranges::any_of(opened(), [&](const auto& entry) {
+    const auto& [owner_context, process, inode, buffer_id] = entry.first;
+    const Opened& other = entry.second;
+    const bool is_same_block =
+        owner_context == &context && process == ticket.process && inode == ticket.inode;
+    const bool overlaps =
+        other.offset < ticket.offset + ticket.bytes && ticket.offset < other.offset + other.bytes;
+    return is_same_block && overlaps && (other.offset != ticket.offset || other.bytes != ticket.bytes);
+  });
 }
 
 }  // namespace
@@ -113,7 +130,10 @@ CUresult cuIpcOpenMemHandle(CUdeviceptr* address, CUipcMemHandle handle, unsigne
     const std::scoped_lock lock(opened_mutex);
     const OpenedKey key{&context, ticket.process, ticket.inode, ticket.buffer_id};
     auto found = opened().find(key);
-    if (found == opened().end()) found = opened().emplace(key, open(ticket, context)).first;
+    if (found == opened().end()) {
+      require(!is_in_the_way(ticket, context), CUDA_ERROR_ALREADY_MAPPED);
+      found = opened().emplace(key, open(ticket, context)).first;
+    }
     ++found->second.count;
     *address = found->second.address;
     return CUDA_SUCCESS;

@@ -59,6 +59,37 @@ TEST(Processes, share_memory_between_devices) {
   share_memory(0, 1);
 }
 
+TEST(Processes, map_no_memory_whose_place_is_mapped_in_part) {
+  Pipe<CUipcMemHandle> handles;
+  Pipe<char> opened;
+  Child owner({}, [&] {
+    use_device(0);
+    allocate(512);  // so that the block stays
+    CUipcMemHandle handle{};
+    for (const std::size_t bytes : {1000, 300'000}) {
+      const CUdeviceptr address = allocate(bytes);
+      ASSERT_EQ(cuIpcGetMemHandle(&handle, address), CUDA_SUCCESS);
+      handles.send(handle);
+      opened.receive();
+      ASSERT_EQ(cuMemFree(address), CUDA_SUCCESS);
+    }
+  });
+  Child user({}, [&] {
+    use_device(0);
+    CUdeviceptr before = 0;
+    ASSERT_EQ(cuIpcOpenMemHandle(&before, handles.receive(), CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
+              CUDA_SUCCESS);
+    opened.send(1);
+    const CUipcMemHandle handle = handles.receive();
+    CUdeviceptr address = 0;
+    EXPECT_EQ(cuIpcOpenMemHandle(&address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS),
+              CUDA_ERROR_ALREADY_MAPPED);
+    ASSERT_EQ(cuIpcCloseMemHandle(before), CUDA_SUCCESS);
+    EXPECT_EQ(cuIpcOpenMemHandle(&address, handle, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS), CUDA_SUCCESS);
+    opened.send(1);
+  });
+}
+
 TEST(Processes, do_not_open_their_own_handles) {
   in_child({}, [] {
     use_device(0);
