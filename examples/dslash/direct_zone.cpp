@@ -42,7 +42,7 @@ std::string DirectZone::complaint(const Team& team) {
   if (all_here == 0) {
     return "needs all ranks on one node";
   }
-  const example::DeviceArray<std::byte> probe(1);
+  const example::DeviceArray<std::byte> probe(whole_blocks(1));
   const std::vector<cudaIpcMemHandle_t> handles = all_handles(team, probe.get());
   int error = cudaSuccess;
   for (const int peer : neighbours(team)) {
@@ -62,7 +62,7 @@ std::string DirectZone::complaint(const Team& team) {
 }
 
 DirectZone::DirectZone(const Team& team, std::size_t set_bytes)
-    : team_(team), set_bytes_(set_bytes), memory_(flags_bytes + 2 * set_bytes) {
+    : team_(team), set_bytes_(set_bytes), memory_(whole_blocks(flags_bytes + 2 * set_bytes)) {
   example::check(cudaMemset(memory_.get(), 0, flags_bytes), "clear flags");
   example::check(cudaDeviceSynchronize(), "wait for cleared flags");
   const std::vector<cudaIpcMemHandle_t> handles = all_handles(team, memory_.get());

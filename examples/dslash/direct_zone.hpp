@@ -42,6 +42,12 @@ class DirectZone {
  private:
   static constexpr std::size_t flag_bytes = 256;  ///< a flag has a line of its own
   static constexpr std::size_t flags_bytes = most_faces * flag_bytes;
+  /// CUDA packs smaller allocations into blocks of this size. It refuses to open one in the place of an
+  /// earlier one that somebody in this process still has mapped, as a library that moves messages may.
+  static constexpr std::size_t block_bytes = std::size_t{2} << 20;
+  [[nodiscard]] static std::size_t whole_blocks(std::size_t bytes) {
+    return (bytes + block_bytes - 1) / block_bytes * block_bytes;
+  }
 
   [[nodiscard]] std::byte* zone_of(Face face) const { return opened_.at(team_.destination(face)); }
   [[nodiscard]] std::byte* faces(std::byte* zone, unsigned step) const {
