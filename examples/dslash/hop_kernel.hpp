@@ -7,10 +7,12 @@
 namespace dslash {
 
 /// Blocks that a multiprocessor should hold at once: so many registers a thread may have at most. With the
-/// third rows of links, single precision needs a few more than four blocks leave.
+/// third rows of links, single precision needs a few more than four blocks leave. Half precision waits for
+/// instructions rather than for memory: it is 6 % faster with six blocks, which spill nothing.
 template <typename Precision, int rows>
 constexpr int blocks_together = sizeof(typename Precision::Real) == 8 ? 2
                                 : rows == 3                           ? 3
+                                : is_fixed_point<Precision>           ? 6
                                                                       : 4;
 
 /// What a neighbour's numbers and its link's, not yet multiplied by their units, are to be multiplied by.
