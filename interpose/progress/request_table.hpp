@@ -10,11 +10,11 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/handle_table.hpp"
+#include "interpose/progress/polling_lock.hpp"
 #include "interpose/progress/posting_forecast.hpp"
 #include "interpose/progress/requests.hpp"
 
@@ -231,7 +231,7 @@ class RequestTable {
   MPI_Comm sentinel_communicator_ = MPI_COMM_NULL;
   MPI_Request sentinel_ = MPI_REQUEST_NULL;
   void (*poll_other_nodes_)() noexcept = nullptr;
-  std::recursive_mutex mutex_;
+  PollingLock mutex_;
   bool threaded_ = false;
   bool is_watched_ = false;
 };

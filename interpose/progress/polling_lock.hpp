@@ -1,0 +1,74 @@
+// A recursive lock for threads whose calls poll. Such calls follow one another so closely that a thread which
+// sleeps for a std::recursive_mutex loses it again and again to one that is awake, and each message between
+// two such threads then takes tens of µs. Knows nothing of what it guards.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "transports/host/processor_pause.hpp"
+
+namespace penstock::interpose {
+
+/// A thread polls for some µs, which is longer than holders take, before it sleeps; a thread that comes while
+/// another one polls lets that one go first. Where the process has two processors or fewer, it sleeps at
+/// once, since its threads may be more. No order is promised: to wait for a thread that has no processor
+/// takes milliseconds. Thread: any.
+class PollingLock {
+ public:
+  PollingLock() = default;
+  PollingLock(const PollingLock&) = delete;
+  PollingLock& operator=(const PollingLock&) = delete;
+
+  void lock() {
+    if (holder_.load(std::memory_order_relaxed) == this_thread()) {
+      ++depth_;
+      return;
+    }
+    if (polling_.load(std::memory_order_relaxed) != 0) pause(pauses_for_others);
+    if (!mutex_.try_lock()) poll();
+    holder_.store(this_thread(), std::memory_order_relaxed);
+  }
+
+  void unlock() noexcept {
+    if (depth_ > 0) {
+      --depth_;
+      return;
+    }
+    holder_.store(nullptr, std::memory_order_relaxed);
+    mutex_.unlock();
+  }
+
+ private:
+  // A pause takes 10 to 40 ns.
+  static constexpr unsigned pauses_for_others = 20;
+  const unsigned polls_before_sleeping_ = std::thread::hardware_concurrency() > 2 ? 200 : 0;
+
+  static void pause(unsigned pauses) noexcept {
+    for (unsigned i = 0; i < pauses; ++i) transports::processor_pause();
+  }
+
+  void poll() {
+    polling_.fetch_add(1, std::memory_order_relaxed);
+    bool is_locked = false;
+    for (unsigned polls = 0; polls < polls_before_sleeping_ && !is_locked; ++polls) {
+      transports::processor_pause();
+      is_locked = mutex_.try_lock();
+    }
+    polling_.fetch_sub(1, std::memory_order_relaxed);
+    if (!is_locked) mutex_.lock();
+  }
+
+  [[nodiscard]] static const void* this_thread() noexcept {
+    static thread_local char identity;
+    return &identity;
+  }
+
+  std::mutex mutex_;
+  std::atomic<const void*> holder_{nullptr};
+  std::atomic<unsigned> polling_{0};  ///< threads in poll()
+  unsigned depth_ = 0;                ///< locks of the holder beyond the first
+};
+
+}  // namespace penstock::interpose
