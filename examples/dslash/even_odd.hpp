@@ -71,9 +71,7 @@ template <typename Precision>
   const example::Stream& bulk = matrix.hop().streams().bulk;
   const Slab& slab = matrix.hop().team().slab;
   matrix.apply(sides, x, out);
-  queue_add_scaled(bulk.get(), slab, sides, for_all_sides(-1), source.view(), out.view());
-  queue_add_scaled(bulk.get(), slab, sides, for_all_sides(-2), out.view(), out.view());  // changes the sign
-  queue_norm(bulk.get(), slab, sides, out.view(), sums.room());
+  queue_residual(bulk.get(), slab, sides, source.view(), out.view(), sums.room());
   return sums.finish(bulk, sides);
 }
 

@@ -8,7 +8,7 @@ namespace dslash {
 
 /// Blocks that a multiprocessor should hold at once: so many registers a thread may have at most. With the
 /// third rows of links, single precision needs a few more than four blocks leave. Half precision waits for
-/// instructions rather than for memory: it is 6 % faster with six blocks, which spill nothing.
+/// instructions rather than for memory: it is 6 % faster with six blocks, though two registers spill.
 template <typename Precision, int rows>
 constexpr int blocks_together = sizeof(typename Precision::Real) == 8 ? 2
                                 : rows == 3                           ? 3

@@ -67,6 +67,11 @@ void queue_dot_and_norm(cudaStream_t stream, const Slab& slab, const Selection& 
 template <typename Precision>
 void queue_norm(cudaStream_t stream, const Slab& slab, const Selection& sides, const SpinorView<Precision>& a,
                 const SumRoom& room);
+/// out = source − out; then |out|²
+template <typename Precision>
+void queue_residual(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                    const SpinorView<Precision>& source, const SpinorView<Precision>& out,
+                    const SumRoom& room);
 /// y += scale x
 template <typename Precision>
 void queue_add_scaled(cudaStream_t stream, const Slab& slab, const Selection& sides, const SideScalars& scale,

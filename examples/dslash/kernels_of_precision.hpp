@@ -203,6 +203,13 @@ void queue_norm(cudaStream_t stream, const Slab& slab, const Selection& sides, c
 }
 
 template <typename Precision>
+void queue_residual(cudaStream_t stream, const Slab& slab, const Selection& sides,
+                    const SpinorView<Precision>& source, const SpinorView<Precision>& out,
+                    const SumRoom& room) {
+  queue_over_sites(stream, slab, sides, Residual<Precision>{source, out}, room);
+}
+
+template <typename Precision>
 void queue_add_scaled(cudaStream_t stream, const Slab& slab, const Selection& sides, const SideScalars& scale,
                       const SpinorView<Precision>& x, const SpinorView<Precision>& y) {
   queue_over_sites(stream, slab, sides, AddScaled<Precision>{rounded<Precision>(scale), x, y}, SumRoom{});
@@ -255,6 +262,8 @@ void queue_gamma5(cudaStream_t stream, const Slab& slab, const Selection& sides,
   template void queue_dot_and_norm<P>(cudaStream_t, const Slab&, const Selection&, const View&, const View&, \
                                       const SumRoom&);                                                       \
   template void queue_norm<P>(cudaStream_t, const Slab&, const Selection&, const View&, const SumRoom&);     \
+  template void queue_residual<P>(cudaStream_t, const Slab&, const Selection&, const View&, const View&,     \
+                                  const SumRoom&);                                                           \
   template void queue_add_scaled<P>(cudaStream_t, const Slab&, const Selection&, const SideScalars&,         \
                                     const View&, const View&);                                               \
   template void queue_solution_step<P>(cudaStream_t, const Slab&, const Selection&, const SideScalars&,      \

@@ -93,6 +93,19 @@ struct Norm {
 };
 
 template <typename Precision>
+struct Residual {
+  static constexpr int sums = 1;
+  SpinorView<Precision> source;
+  SpinorView<Precision> out;
+  __device__ void operator()(int site, int field, double* into) const {
+    auto difference = load_own(source, field, site);
+    add_scaled(Complex<typename Precision::Real>{-1, 0}, load_own(out, field, site), difference);
+    add_norm(difference, into[0]);
+    store_own(out, field, site, difference);
+  }
+};
+
+template <typename Precision>
 struct AddScaled {
   static constexpr int sums = 0;
   Scalars<Precision> scale;
