@@ -33,17 +33,19 @@ print(json.dumps({"row": sys.argv[2], "how": " ".join(sys.argv[3:]), **result}))
 }
 
 if [ -n "${SMALL:-}" ]; then
-  small=(--sizes "8,4K" --rounds 5) large=(--sizes "64K,1M" --window 2) of_broadcast=(--sizes "4,64K" --rounds 5)
+  small=(--sizes "8,4K" --rounds 5) large=(--sizes "64K,1M" --window 2) by_hand=("${large[@]}") of_broadcast=(--sizes "4,64K" --rounds 5)
   of_copies=(--sizes "8,64K" --rounds 5)
   commands=50 grid=(--rows 64 --columns 64 --steps 40)
 else
-  small=(--rounds 1000) large=() of_broadcast=(--sizes "4,4K,64K,1M,16M,64M" --rounds 200) of_copies=()
+  # by hand some GB/s, whatever the size
+  small=(--rounds 1000) large=() by_hand=(--sizes "64K,1M,16M") of_broadcast=(--sizes "4,4K,64K,1M,16M,64M" --rounds 200) of_copies=()
   commands=1000 grid=(--rows 16384 --columns 16384 --steps 1000)
 fi
 
 measure 'copies' 2 copies --verify "${of_copies[@]}"
 for exchange in device staged-by-hand; do
   how=(--exchange "$exchange" --verify)
+  [ $exchange = device ] || large=("${by_hand[@]}")
   measure "latency, threads, $exchange" 1 latency --gpus 2 "${how[@]}" "${small[@]}"
   measure "latency, processes, $exchange" 2 latency "${how[@]}" "${small[@]}"
   measure "bandwidth, threads, $exchange" 1 bandwidth --gpus 2 "${how[@]}" "${large[@]}"
