@@ -61,7 +61,7 @@ class PollingLock {
   }
 
   [[nodiscard]] static const void* this_thread() noexcept {
-    static thread_local char identity;
+    [[gnu::tls_model("initial-exec")]] static constinit thread_local char identity = 0;
     return &identity;
   }
 

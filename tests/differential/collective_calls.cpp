@@ -1,6 +1,5 @@
 #include "tests/differential/collective_calls.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace penstock::differential {
@@ -37,19 +36,6 @@ bool only_root_is_in_place(CollectiveCall call) {
   return call == CollectiveCall::gather || call == CollectiveCall::gatherv ||
          call == CollectiveCall::scatter || call == CollectiveCall::scatterv ||
          call == CollectiveCall::reduce;
-}
-
-/// Open MPI's non-blocking exchanges (4.1) fail with types of absolute addresses, on host memory too.
-bool can_be_nonblocking([[maybe_unused]] const Collective& collective) {
-#ifdef OPEN_MPI
-  const bool exchanges =
-      collective.call == CollectiveCall::alltoallv || collective.call == CollectiveCall::alltoallw;
-  return !exchanges || std::ranges::none_of(collective.members, [](const Collective::Member& member) {
-    return member.send_is_absolute || member.receive_is_absolute;
-  });
-#else
-  return true;
-#endif
 }
 
 }  // namespace
@@ -207,12 +193,12 @@ void CollectiveRun::start(MPI_Request& request, Blocking blocking) {
     return;
   }
 #endif
-  if (collective_.blocking && blocking == Blocking::by_nonblocking_call && can_be_nonblocking(collective_)) {
+  if (collective_.blocking && blocking == Blocking::by_nonblocking_call) {
     call(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     return;
   }
-  call(collective_.blocking || !can_be_nonblocking(collective_) ? nullptr : &request);
+  call(collective_.blocking ? nullptr : &request);
 }
 
 void CollectiveRun::call(MPI_Request* later) {

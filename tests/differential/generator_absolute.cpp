@@ -51,10 +51,12 @@ void spread_some_messages(Program& program, Random random) {
   }
 }
 
-void spread_some_collectives(Program& program, Random random) {
+void spread_some_collectives(Program& program, Random random, bool with_exchanges) {
   for (Collective& collective : program.collectives) {
+    const bool is_exchange =
+        collective.call == CollectiveCall::alltoallv || collective.call == CollectiveCall::alltoallw;
     const bool is_eligible = collective.call != CollectiveCall::barrier && !is_reduction(collective.call) &&
-                             !collective.has_empty_units;
+                             !collective.has_empty_units && (with_exchanges || !is_exchange);
     if (!is_eligible || !random.chance(20)) continue;
     const auto& members = program.communicators[static_cast<std::size_t>(collective.communicator)].members;
     for (std::size_t i = 0; i < members.size(); ++i) {

@@ -184,6 +184,7 @@ struct Communicator {
 struct Families {
   bool early = true;
   bool absolute = true;
+  bool absolute_exchanges = true;  ///< Alltoallv and Alltoallw, too
   bool empty = true;
   bool freed = true;
   bool errors = true;
