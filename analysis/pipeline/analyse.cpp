@@ -108,6 +108,7 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
     counting.show_all_ranks(metrics);
   }
   Report report = metrics.finish();
+  if (!mark) report.missing_step = options.step_range;
   std::vector<Flaw>& flaws = joined.job.flaws;
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(flaws.begin()),
                       std::make_move_iterator(flaws.end()));

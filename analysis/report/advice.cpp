@@ -6,7 +6,9 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "analysis/joining/message_class.hpp"
 #include "analysis/report/report.hpp"
@@ -187,30 +189,34 @@ class Adviser {
         continue;
       }
       named.push_back(each.rank);
-      const std::uint64_t host_ns =
-          each.late_ns - std::min(each.late_ns, each.in_kernels_ns + each.in_mpi_ns);
-      std::string meanwhile = fmt::format("host code ({})", percent_text(share_of(host_ns, each.late_ns)));
-      if (each.in_kernels_ns != 0) {
-        meanwhile =
-            fmt::format("kernels ({}, mostly {}), ", percent_text(share_of(each.in_kernels_ns, each.late_ns)),
-                        printable(each.main_kernel)) +
-            meanwhile;
-      }
-      if (each.in_mpi_ns != 0) {
-        meanwhile +=
-            fmt::format(", other MPI calls ({})", percent_text(share_of(each.in_mpi_ns, each.late_ns)));
-      }
       if (is_within_error(each.late_ns, each.within_error_ns)) {
         continue;
       }
       add(AdviceKind::balance_ranks, certain(waits->by_cause, waits->within_error, Cause::collective_wait),
-          fmt::format(
-              "Other ranks wait for rank {} at {} at {}: {} times; on average it arrives {} after the first "
-              "rank. It spends that time in {}.",
-              each.rank, printable(each.mpi_function), printable(each.at), count_text(each.times),
-              time_text(static_cast<double>(each.late_ns) / static_cast<double>(each.times)), meanwhile),
+          fmt::format("Other ranks wait for rank {} at {} at {}: it arrives {} {} after the first rank. It "
+                      "spends that "
+                      "time in {}.",
+                      each.rank, printable(each.mpi_function), printable(each.at),
+                      each.times == 1 ? "once," : fmt::format("{} times, on average", count_text(each.times)),
+                      time_text(static_cast<double>(each.late_ns) / static_cast<double>(each.times)),
+                      meanwhile_text(each)),
           "late_ranks", report_.late_ranks, each);
     }
+  }
+
+  /// Returns what a late rank does while others wait, with shares; what is below their last digit is left
+  /// out.
+  static std::string meanwhile_text(const LateRankFigures& late) {
+    const std::uint64_t host_ns = late.late_ns - std::min(late.late_ns, late.in_kernels_ns + late.in_mpi_ns);
+    std::vector<std::string> parts;
+    const auto add_part = [&](std::uint64_t time_ns, std::string_view what, std::string_view which) {
+      const double share = share_of(time_ns, late.late_ns);
+      if (share >= 0.0005) parts.push_back(fmt::format("{} ({}{})", what, percent_text(share), which));
+    };
+    add_part(late.in_kernels_ns, "kernels", fmt::format(", mostly {}", printable(late.main_kernel)));
+    add_part(host_ns, "host code", "");
+    add_part(late.in_mpi_ns, "other MPI calls", "");
+    return fmt::to_string(fmt::join(parts, ", "));
   }
 
   /// Advises on late partners of messages.

@@ -87,7 +87,8 @@ std::optional<FailCondition> FailCondition::parse(std::string_view text, std::st
 }
 
 std::optional<double> FailCondition::figure(const Report& report) const {
-  if (report.measure != Measure::exposed_communication || report.counted_ranks == 0 || report.recorded_part) {
+  if (report.measure != Measure::exposed_communication || report.counted_ranks == 0 || report.recorded_part ||
+      !report.missing_step.empty()) {
     return std::nullopt;
   }
   const std::optional<double> figure = what_ == What::overlap ? overlap(report) : time(report);
@@ -146,6 +147,9 @@ bool FailCondition::is_beyond_clocks(const Report& report) const {
 std::string FailCondition::why_unknown(const Report& report) const {
   if (report.recorded_part) {
     return recorded_part_text(*report.recorded_part);
+  }
+  if (!report.missing_step.empty()) {
+    return fmt::format("no NVTX range \"{}\" was recorded", report.missing_step);
   }
   if (!report.why_not_exposed.empty() || report.counted_ranks == 0 || report.total_ns == 0) {
     return report.why_not_exposed;

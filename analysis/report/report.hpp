@@ -37,6 +37,7 @@ struct Report {
   std::optional<RecordedPart> recorded_part;
   std::uint64_t counted_ranks = 0;
   std::optional<StepsFigures> steps;  ///< none: no steps were found, and the whole run is counted
+  std::string missing_step;           ///< the NVTX range that was asked for as the step, if there is none
   std::uint64_t total_ns = 0;         ///< of the counted ranks: their steps, or their runs
   std::uint64_t counted_ns = 0;       ///< likewise; every breakdown except by phase sums to it
   TimeByCause by_cause{};

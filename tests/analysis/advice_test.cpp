@@ -131,9 +131,25 @@ TEST(Advice, the_rank_that_others_wait_for_is_named_with_what_it_does) {
   EXPECT_EQ(advice[0].saves_ns, 90 * ms);
   EXPECT_EQ(
       advice[0].text,
-      "Other ranks wait for rank 1 at MPI_Allreduce at norm (cg.cpp:7): 10 times; on average it arrives 10.0 "
-      "ms after the first rank. "
+      "Other ranks wait for rank 1 at MPI_Allreduce at norm (cg.cpp:7): it arrives 10 times, on average 10.0 "
+      "ms "
+      "after the first rank. "
       "It spends that time in kernels (70.0 %, mostly spmv), host code (20.0 %), other MPI calls (10.0 %).");
+}
+
+TEST(Advice, a_rank_that_is_late_once_in_host_code_alone_is_said_to_be_so) {
+  Report report = two_ranks();
+  PeerFigures peer;
+  peer.rank = 1;
+  of(peer.by_cause, Cause::collective_wait) = 9 * ms;
+  report.peers = {peer};
+  report.late_ranks = {{1, "MPI_Barrier", "main (cg.cpp:1)", 1, 9 * ms, 0, 0, ""}};
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].text,
+            "Other ranks wait for rank 1 at MPI_Barrier at main (cg.cpp:1): it arrives once, 9.00 ms after "
+            "the first "
+            "rank. It spends that time in host code (100.0 %).");
 }
 
 TEST(Advice, a_partner_that_sends_late_is_compared_with_the_others) {

@@ -83,6 +83,13 @@ TEST(FailCondition, what_is_not_known_is_no_figure) {
   EXPECT_EQ(condition("exposed > 10%").figure(Report{}), std::nullopt);
 }
 
+TEST(FailCondition, of_steps_that_were_not_recorded_cannot_be_told) {
+  Report report = quarter_exposed();
+  report.missing_step = "sweep";
+  EXPECT_EQ(condition("exposed > 10%").figure(report), std::nullopt);
+  EXPECT_EQ(condition("exposed > 10%").why_unknown(report), "no NVTX range \"sweep\" was recorded");
+}
+
 TEST(FailCondition, that_cannot_be_read_is_refused_with_what_is_allowed) {
   const auto refusal = [](std::string_view text) {
     std::string why;
