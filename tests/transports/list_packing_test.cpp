@@ -69,6 +69,7 @@ std::vector<std::uint8_t> read(const BufferView& place) {
 }
 void write(const BufferView& place, const std::vector<std::uint8_t>& bytes) {
   REQUIRE_CUDA(cuMemcpyHtoD(reinterpret_cast<CUdeviceptr>(place.first_byte()), bytes.data(), bytes.size()));
+  REQUIRE_CUDA(cuStreamSynchronize(CU_STREAM_LEGACY));
 }
 
 struct Packed {

@@ -24,6 +24,7 @@ class Array {
   explicit Array(const std::vector<T>& values) : count_(values.size()) {
     EXPECT_EQ(cudaMalloc(&pointer_, count_ * sizeof(T)), cudaSuccess);
     EXPECT_EQ(cudaMemcpy(pointer_, values.data(), count_ * sizeof(T), cudaMemcpyHostToDevice), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(nullptr), cudaSuccess);  // for other streams
   }
   ~Array() { EXPECT_EQ(cudaFree(pointer_), cudaSuccess); }
   Array(const Array&) = delete;

@@ -52,6 +52,7 @@ inline std::vector<unsigned char> download(CUdeviceptr address, std::size_t byte
 inline CUdeviceptr upload(const std::vector<unsigned char>& values) {
   const CUdeviceptr address = allocate(values.size());
   EXPECT_EQ(cuMemcpyHtoD(address, values.data(), values.size()), CUDA_SUCCESS);
+  EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_SUCCESS);  // for other streams and processes
   return address;
 }
 
