@@ -215,6 +215,7 @@ The critical path: 0.0 % kernels, 95.0 % host code, 5.0 % communication, most of
 Why exposed  s/rank  of run
 late sender   0.050   5.0 %  ████████████████████
 wire          0.050   5.0 %  ████████████████████
+late sender: the partner came to its send later; wire: both sides were there, data was moving
 
 Where  MPI function  calls  s/rank  of run  mostly
 0x40   MPI_Recv          1   0.075   7.5 %  late sender (rank 1)

@@ -63,6 +63,11 @@ void write_ranks(ReportWriter& out) {
     add("most", order.back());
   }
   out.table(rows);
+  if (std::any_of(out.report.ranks.begin(), out.report.ranks.end(), [](const RankFigures& rank) {
+        return rank.kernels_known && rank.upper_bound_ns > rank.exposed_ns;
+      })) {
+    out.line(out.dim("up to: with messages under way while the rank was outside MPI"));
+  }
   if (std::any_of(out.report.ranks.begin(), out.report.ranks.end(),
                   [](const RankFigures& rank) { return !rank.finished; })) {
     out.line(out.dim("† did not reach MPI_Finalize: figures up to its last record"));

@@ -2,12 +2,51 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/report/text/sections.hpp"
 
 namespace penstock::analysis {
 namespace {
+
+/// Returns what a cause means for the rank that waits; empty for "unattributed", which write_gaps() explains.
+std::string_view meaning_of(Cause cause) {
+  switch (cause) {
+    case Cause::late_sender:
+      return "the partner came to its send later";
+    case Cause::late_receiver:
+      return "the partner came to its receive later";
+    case Cause::collective_wait:
+      return "another rank came later";
+    case Cause::wire:
+      return "both sides were there, data was moving";
+    case Cause::staging:
+      return "data was packed, or copied through host memory";
+    case Cause::gpu_not_ready:
+      return "earlier work of the GPU had to end first";
+    case Cause::missing_progress:
+      return "the partner had posted its side but was outside MPI";
+    case Cause::unattributed:
+      break;
+  }
+  return "";
+}
+
+/// Prints what those causes mean that have a part worth a look.
+void write_meanings(ReportWriter& out, const std::vector<Cause>& causes) {
+  constexpr double least_share = 0.01;
+  std::vector<std::string> meanings;
+  for (const Cause cause : causes) {
+    const std::uint64_t time_ns = out.report.by_cause[static_cast<std::size_t>(cause)];
+    if (!meaning_of(cause).empty() && share_of(time_ns, out.report.counted_ns) >= least_share) {
+      meanings.push_back(fmt::format("{}: {}", name_of(cause), meaning_of(cause)));
+    }
+  }
+  for (const std::string& each : wrapped(fmt::to_string(fmt::join(meanings, "; ")), screen_columns, 0)) {
+    out.line(out.dim(each));
+  }
+}
 
 /// Prints the reasons for "unattributed" in one line.
 void write_gaps(ReportWriter& out) {
@@ -54,6 +93,7 @@ void write_causes(ReportWriter& out) {
                   bar_text(share_of(time_of(cause), out.report.counted_ns), 40)});
   }
   out.table(rows);
+  write_meanings(out, order);
   write_gaps(out);
 }
 
