@@ -103,8 +103,8 @@ int gmh_add_recv_buffer(gmh_tasklist_t list, gmh_stream_t stream, gmh_mem_t mem,
                         int nevs, const gmh_event_t* evs_wait, gmh_event_t* event);
 /* Adds the list's last command. It runs after all others and decides whether they run again. */
 int gmh_add_control_task(gmh_tasklist_t list, gmh_control_task_t function, void* argument);
-/* Waits for what is queued on the legacy default stream, then runs all commands until the control task returns
- * GMH_EXIT, or once without control task. All commands have completed when it returns. */
+/* Waits for what is queued on the legacy default stream, then runs all commands until the control task
+ * returns GMH_EXIT, or once without control task. All commands have completed when it returns. */
 int gmh_start(gmh_tasklist_t list);
 
 /* ---- Events ---- */
