@@ -66,7 +66,7 @@ TEST(Processes, map_no_memory_whose_place_is_mapped_in_part) {
     use_device(0);
     allocate(512);  // so that the block stays
     CUipcMemHandle handle{};
-    for (const std::size_t bytes : {1000, 300'000}) {
+    for (const std::size_t bytes : {std::size_t{1000}, std::size_t{300'000}}) {
       const CUdeviceptr address = allocate(bytes);
       ASSERT_EQ(cuIpcGetMemHandle(&handle, address), CUDA_SUCCESS);
       handles.send(handle);
