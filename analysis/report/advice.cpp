@@ -194,8 +194,7 @@ class Adviser {
       }
       add(AdviceKind::balance_ranks, certain(waits->by_cause, waits->within_error, Cause::collective_wait),
           fmt::format("Other ranks wait for rank {} at {} at {}: it arrives {} {} after the first rank. It "
-                      "spends that "
-                      "time in {}.",
+                      "spends that time in {}.",
                       each.rank, printable(each.mpi_function), printable(each.at),
                       each.times == 1 ? "once," : fmt::format("{} times, on average", count_text(each.times)),
                       time_text(static_cast<double>(each.late_ns) / static_cast<double>(each.times)),

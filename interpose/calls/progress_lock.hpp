@@ -7,7 +7,7 @@
 #include <shared_mutex>
 
 #include "interpose/node/policy.hpp"
-#include "transports/host/processor_pause.hpp"
+#include "transports/host/try_for_a_while.hpp"
 
 namespace penstock::interpose {
 
@@ -22,11 +22,8 @@ class ProgressLock {
   [[nodiscard]] bool take() noexcept {
     if (!shared_.load(std::memory_order_relaxed)) [[likely]]
       return false;
-    for (unsigned poll = 0; poll < policy::progress_lock_polls; ++poll) {
-      if (mutex_.try_lock_shared()) return true;
-      transports::processor_pause();
-    }
-    mutex_.lock_shared();
+    if (!transports::try_for_a_while(policy::lock_polls, [this] { return mutex_.try_lock_shared(); }))
+      mutex_.lock_shared();
     return true;
   }
   void give() noexcept { mutex_.unlock_shared(); }

@@ -22,7 +22,7 @@ namespace penstock::interpose {
 [[nodiscard]] bool is_contiguous(MPI_Datatype datatype, MPI_Count count, std::ptrdiff_t* offset,
                                  std::size_t* bytes);
 
-/// Returns the place of a user's (buffer, count, datatype). With MPI_BOTTOM and absolute addresses, the
+/// Returns the view of a user's (buffer, count, datatype). With MPI_BOTTOM and absolute addresses, the
 /// buffer is the first byte of the layout. If its bytes lie in several allocations, one of them on a device,
 /// the view is scattered.
 [[nodiscard]] transports::BufferView view_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);

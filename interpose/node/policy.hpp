@@ -43,9 +43,9 @@ inline constexpr std::uint64_t stream_order_limit_ns = 2'000'000'000;
 /// Rounds of a waiting call before it yields its core. Each is an MPI progress call or more (0.1 µs and up),
 /// so these take some tens of µs.
 inline constexpr unsigned spinning_rounds = 200;
-/// Attempts to take the progress thread's lock before a call sleeps. A step of that thread takes some µs,
-/// which is less than to sleep and be woken up.
-inline constexpr unsigned progress_lock_polls = 200;
+/// Attempts to take the lock of the progress thread, or of the requests, before a call sleeps. A step under
+/// it takes some µs, which is less than to sleep and be woken up.
+inline constexpr unsigned lock_polls = 200;
 /// Receives that one step tests in the MPI library (0.1 µs each), and requests that MPI_Testall tests beyond
 /// the first incomplete one. Windows of messages are hardly larger.
 inline constexpr int most_looked_at = 64;

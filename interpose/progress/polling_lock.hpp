@@ -7,7 +7,9 @@
 #include <mutex>
 #include <thread>
 
+#include "interpose/node/policy.hpp"
 #include "transports/host/processor_pause.hpp"
+#include "transports/host/try_for_a_while.hpp"
 
 namespace penstock::interpose {
 
@@ -26,7 +28,7 @@ class PollingLock {
       ++depth_;
       return;
     }
-    if (polling_.load(std::memory_order_relaxed) != 0) pause(pauses_for_others);
+    if (polling_.load(std::memory_order_relaxed) != 0) pause_for_others();
     if (!mutex_.try_lock()) poll();
     holder_.store(this_thread(), std::memory_order_relaxed);
   }
@@ -41,21 +43,17 @@ class PollingLock {
   }
 
  private:
-  // A pause takes 10 to 40 ns.
-  static constexpr unsigned pauses_for_others = 20;
-  const unsigned polls_before_sleeping_ = std::thread::hardware_concurrency() > 2 ? 200 : 0;
+  static constexpr unsigned pauses_for_others = 20;  ///< of 10 to 40 ns
+  const unsigned polls_before_sleeping_ = std::thread::hardware_concurrency() > 2 ? policy::lock_polls : 0;
 
-  static void pause(unsigned pauses) noexcept {
-    for (unsigned i = 0; i < pauses; ++i) transports::processor_pause();
+  static void pause_for_others() noexcept {
+    for (unsigned i = 0; i < pauses_for_others; ++i) transports::processor_pause();
   }
 
   void poll() {
     polling_.fetch_add(1, std::memory_order_relaxed);
-    bool is_locked = false;
-    for (unsigned polls = 0; polls < polls_before_sleeping_ && !is_locked; ++polls) {
-      transports::processor_pause();
-      is_locked = mutex_.try_lock();
-    }
+    const bool is_locked =
+        transports::try_for_a_while(polls_before_sleeping_, [this] { return mutex_.try_lock(); });
     polling_.fetch_sub(1, std::memory_order_relaxed);
     if (!is_locked) mutex_.lock();
   }

@@ -271,8 +271,7 @@ std::string call_with_wrong_size(const Short& planted, int rank, MPI_Comm commun
         MPI_Scatter(nullptr, 0, MPI_BYTE, buffer, bytes, MPI_BYTE, 0, both);
       }
   }
-#ifndef OPEN_MPI  // whose collectives leave messages behind, which crash a later communicator of the same
-                  // number
+#ifndef OPEN_MPI  // its messages left behind would crash a later communicator of the same number
   MPI_Comm_free(&both);
 #endif
   if (is_source) return "";
