@@ -84,8 +84,8 @@ class HostReceiveRegistry {
         // being written at this moment, they are not needed.
         receive.keep_first_bytes();
         // it is too late for a staging buffer
-        receive.has_no_room_ = receive.end_ - receive.begin_ < envelope_bytes;
-        if (receive.has_no_room_) ++without_room_;
+        receive.holds_up_small_ = !receive.has_room_;
+        if (receive.holds_up_small_) ++without_room_;
         if (target == HostReceive::Target::user_buffer) continue;
       } catch (const std::bad_alloc&) {
         // retry at the next call; until then this process gets no envelopes
@@ -161,7 +161,7 @@ class HostReceiveRegistry {
       receive.is_in_place_ = false;
     }
     if (std::exchange(receive.shares_, false)) --sharing_;
-    if (std::exchange(receive.has_no_room_, false)) --without_room_;
+    if (std::exchange(receive.holds_up_small_, false)) --without_room_;
     accept_envelopes();
   }
 
@@ -200,16 +200,18 @@ class HostReceiveRegistry {
   Groups::node_type spare_;  ///< the last emptied node: saves the next group an allocation
   /// Receives with `shares_`: until they are over no envelope may arrive.
   std::size_t sharing_ = 0;
-  /// Receives with `has_no_room_`: until they are over no envelope of a small payload may arrive.
+  /// Receives with `holds_up_small_`: until they are over no envelope of a small payload may arrive.
   std::size_t without_room_ = 0;
   bool accepts_ = false;
   bool accepts_small_ = false;
 };
 
-HostReceive::Target HostReceive::enter(const void* begin, std::size_t bytes, Target wanted) {
+HostReceive::Target HostReceive::enter(const void* begin, std::size_t bytes, std::size_t capacity_bytes,
+                                       Target wanted) {
   if (bytes == 0) return wanted;
   begin_ = reinterpret_cast<std::uintptr_t>(begin);
   end_ = begin_ + bytes;
+  has_room_ = capacity_bytes >= envelope_bytes;
   return HostReceiveRegistry::of_process().enter(*this, wanted);
 }
 

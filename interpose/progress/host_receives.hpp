@@ -25,10 +25,11 @@ class HostReceive {
  protected:
   ~HostReceive() = default;
 
-  /// Declares that the `bytes` from `begin` on may be written to from now on. `wanted`: staging_buffer forces
-  /// a staging buffer. Errors: std::bad_alloc. Cost: some ns until this process may be sent envelopes; after
+  /// Declares that the `bytes` from `begin` on may be written to from now on. `capacity_bytes`: how much of
+  /// them the message may take; less than `bytes` if there are gaps. `wanted`: staging_buffer forces a
+  /// staging buffer. Errors: std::bad_alloc. Cost: some ns until this process may be sent envelopes; after
   /// that a search in a tree.
-  [[nodiscard]] Target enter(const void* begin, std::size_t bytes, Target wanted = Target::user_buffer);
+  [[nodiscard]] Target enter(const void* begin, std::size_t bytes, std::size_t capacity_bytes, Target wanted);
   /// Called when the message has arrived: calls read_message(). After that, the message in the user's buffer
   /// may be overwritten.
   void note_arrival(const MPI_Status& status) noexcept;
@@ -63,8 +64,10 @@ class HostReceive {
   bool is_in_place_ = false;
   /// It overlaps another receive in place: both were entered before envelopes could arrive.
   bool shares_ = false;
-  /// It was also entered before that, and the user's buffer has no room for an envelope.
-  bool has_no_room_ = false;
+  /// An envelope fits into the user's buffer.
+  bool has_room_ = false;
+  /// It was also entered before that, without has_room_.
+  bool holds_up_small_ = false;
 };
 
 /// Returns true if envelopes may arrive at this process at all. Receives without room for one then get a

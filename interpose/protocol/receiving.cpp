@@ -242,7 +242,7 @@ class Receive final : public Pending,
   [[nodiscard]] int choose_target(Target wanted) {
     if (!on_device_) {
       const auto [begin, bytes] = host_range();
-      if (enter(begin, bytes, wanted) == wanted) return MPI_SUCCESS;
+      if (enter(begin, bytes, capacity_, wanted) == wanted) return MPI_SUCCESS;
     } else if (wanted == Target::staging_buffer) {
       return MPI_SUCCESS;
     }

@@ -4,10 +4,9 @@
 // a while.
 #include <mpi.h>
 
-#include <algorithm>
-#include <array>
+#include <cstddef>
 #include <cstdio>
-#include <cstring>
+#include <span>
 #include <vector>
 
 #include "tests/support/exit_code.hpp"
@@ -22,18 +21,13 @@ struct Early {
   int sent;
   int room;
   bool is_persistent = false;
+  std::size_t stride = 1;  ///< bytes from one received byte to the next
 };
 /// Those without room for an envelope first: until they are over, no small payload comes by one.
-constexpr std::array<Early, 10> early_ones = {{{1, 1},
-                                               {8, 8},
-                                               {24, 24},
-                                               {16, 32, true},
-                                               {63, 63},
-                                               {64, 64},
-                                               {16, 1000},
-                                               {8, 64},
-                                               {60, 100, true},
-                                               {64, 1000}}};
+constexpr Early in_one_piece[] = {{1, 1},   {8, 8},     {24, 24}, {16, 32, true},  {63, 63},
+                                  {64, 64}, {16, 1000}, {8, 64},  {60, 100, true}, {64, 1000}};
+/// There is no room for an envelope, though from the first byte to the last they are longer than one.
+constexpr Early with_gaps[] = {{24, 40, false, 3}, {63, 63, true, 2}};
 constexpr int early_tag = 4;  // each has one of its own, from here on
 constexpr int late_tag = 20;
 constexpr std::byte untouched{0x5a};
@@ -55,33 +49,45 @@ void send(Memory& memory, int bytes, int tag) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/// Of `buffer`, so many bytes were to be received, and the rest to stay.
-bool is_right(const Bytes& buffer, int bytes, int tag) {
-  const bool holds = std::memcmp(buffer.data(), content_of(tag).data(), static_cast<std::size_t>(bytes)) == 0;
-  const bool rest_is_left =
-      std::all_of(buffer.begin() + bytes, buffer.end(), [](std::byte one) { return one == untouched; });
-  if (!holds || !rest_is_left) std::printf("the receive of tag %d is wrong\n", tag);
-  return holds && rest_is_left;
+/// Every `stride`-th byte of `buffer` was to be received, `bytes` in all, and the rest to stay.
+bool is_right(const Bytes& buffer, int bytes, int tag, std::size_t stride = 1) {
+  Bytes expected(buffer.size(), untouched);
+  const Bytes content = content_of(tag);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(bytes); ++i) expected[i * stride] = content[i];
+  if (buffer != expected) std::printf("the receive of tag %d is wrong\n", tag);
+  return buffer == expected;
+}
+
+/// Returns a type of `bytes` bytes with gaps between them, which the caller frees.
+MPI_Datatype type_with_gaps(int bytes, std::size_t stride) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_vector(bytes, 1, static_cast<int>(stride), MPI_BYTE, &type);
+  MPI_Type_commit(&type);
+  return type;
 }
 
 }  // namespace
 
+/// The argument `gaps` chooses with_gaps.
 int main(int argument_count, char** arguments) {
   MPI_Init(&argument_count, &arguments);
+  const std::span<const Early> early = argument_count > 1 ? std::span<const Early>(with_gaps) : in_one_piece;
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::vector<Bytes> early;
-  std::array<MPI_Request, early_ones.size()> requests{};
-  for (std::size_t i = 0; rank == 1 && i < early_ones.size(); ++i) {
-    const Early& one = early_ones[i];
+  std::vector<Bytes> buffers;
+  std::vector<MPI_Request> requests(early.size(), MPI_REQUEST_NULL);
+  for (std::size_t i = 0; rank == 1 && i < early.size(); ++i) {
+    const Early& one = early[i];
     const int tag = early_tag + static_cast<int>(i);
-    early.emplace_back(static_cast<std::size_t>(one.room) + 1, untouched);
+    buffers.emplace_back(static_cast<std::size_t>(one.room) * one.stride + 1, untouched);
+    MPI_Datatype type = type_with_gaps(one.room, one.stride);
     if (one.is_persistent) {
-      MPI_Recv_init(early[i].data(), one.room, MPI_BYTE, 0, tag, MPI_COMM_WORLD, &requests[i]);
+      MPI_Recv_init(buffers[i].data(), 1, type, 0, tag, MPI_COMM_WORLD, &requests[i]);
       MPI_Start(&requests[i]);
     } else {
-      MPI_Irecv(early[i].data(), one.room, MPI_BYTE, 0, tag, MPI_COMM_WORLD, &requests[i]);
+      MPI_Irecv(buffers[i].data(), 1, type, 0, tag, MPI_COMM_WORLD, &requests[i]);
     }
+    MPI_Type_free(&type);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   if (penstock::test_support::gpu_count() == 0) {
@@ -101,10 +107,11 @@ int main(int argument_count, char** arguments) {
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int round = 0; round < 50; ++round) {
       const int tag = late_tag + round;
+      MPI_Barrier(MPI_COMM_WORLD);  // the sender does not run ahead of what its receiver can take by now
       if (rank == 0) {
         send(memory, 8, tag);
-        if (round % 5 == 2)
-          send(memory, early_ones[static_cast<std::size_t>(round) / 5].sent, early_tag + round / 5);
+        const auto i = static_cast<std::size_t>(round) / 5;
+        if (round % 5 == 2 && i < early.size()) send(memory, early[i].sent, early_tag + round / 5);
         continue;
       }
       Bytes late(9, untouched);
@@ -113,9 +120,10 @@ int main(int argument_count, char** arguments) {
     }
     if (rank == 1) {
       MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-      for (std::size_t i = 0; i < early_ones.size(); ++i) {
-        is_well = is_right(early[i], early_ones[i].sent, early_tag + static_cast<int>(i)) && is_well;
-        if (early_ones[i].is_persistent) MPI_Request_free(&requests[i]);
+      for (std::size_t i = 0; i < early.size(); ++i) {
+        const Early& one = early[i];
+        is_well = is_right(buffers[i], one.sent, early_tag + static_cast<int>(i), one.stride) && is_well;
+        if (one.is_persistent) MPI_Request_free(&requests[i]);
       }
     }
   }
