@@ -57,11 +57,11 @@ TEST(BfsOptions, give_each_rank_a_place_in_the_grid) {
 }
 
 TEST(BfsOptions, say_which_numbers_are_allowed) {
-  expect_refusal("not in range 1 to 40", {"--scale", "0"});
-  expect_refusal("not in range 1 to 40", {"--scale", "41"});
+  expect_refusal("--scale: Value 0 not in range", {"--scale", "0"});
+  expect_refusal("--scale: Value 41 not in range", {"--scale", "41"});
   expect_refusal("--scale", {"--scale", "large"});
-  expect_refusal("not in range 1 to 1024", {"--edge-factor", "0"});
-  expect_refusal("not in range 1 to 1048576", {"--roots", "0"});
+  expect_refusal("--edge-factor: Value 0 not in range", {"--edge-factor", "0"});
+  expect_refusal("--roots: Value 0 not in range", {"--roots", "0"});
   expect_refusal("a rank may own 2^29 vertices at most; take more ranks", {"--scale", "30"});
   expect_refusal("2^32 vertices at most in its row or column of the grid", {"--scale", "40"}, 4);
   EXPECT_TRUE(read({"--scale", "29"}).options);
