@@ -100,7 +100,7 @@ void ActivityWriter::write_activity(const Source& source, trace::RecordKind kind
   record.correlation = source.correlationId;
   record.device = static_cast<std::uint8_t>(source.deviceId);
   record.kind = kind;
-  clock_.activity(record.correlation, record.stream, record.begin_ns, record.end_ns);
+  clock_.activity(record.correlation, {source.contextId, record.stream}, record.begin_ns, record.end_ns);
   put(record);
 }
 
@@ -111,7 +111,9 @@ void ActivityWriter::write_synchronisation(const CUpti_Activity& record) noexcep
     return;
   }
   if (source.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE) {
-    clock_.stream_was_synchronised(source.correlationId, source.streamId, source.end);
+    clock_.stream_was_synchronised(source.correlationId, {source.contextId, source.streamId}, source.end);
+  } else if (source.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE) {
+    clock_.context_was_synchronised(source.correlationId, source.contextId, source.end);
   }
   // here a stream waits and not the host, so it is recorded however short it is
   const bool stream_waits = source.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;

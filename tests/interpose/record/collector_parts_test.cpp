@@ -53,21 +53,23 @@ TEST(OwnWorkIndex, stays_right_while_ids_wrap_round) {
   }
 }
 
+constexpr StreamOfContext own_stream{1, 5};
+
 TEST(GpuClockBounds, need_both_sides) {
   GpuClockBounds bounds;
   bounds.call_began(1, 1000);
-  bounds.activity(1, 5, 1200, 1300);
+  bounds.activity(1, own_stream, 1200, 1300);
   EXPECT_EQ(bounds.error_ns(), trace::clock_error_unknown);
-  bounds.stream_was_synchronised(2, 5, 1350);
+  bounds.stream_was_synchronised(2, own_stream, 1350);
   EXPECT_EQ(bounds.error_ns(), 200u);
 }
 
 TEST(GpuClockBounds, tighten_with_every_record) {
   GpuClockBounds bounds;
   for (std::uint32_t i = 0; i < 5; ++i) {
-    bounds.activity(10 * i + 1, 5, 10'000 * i + 500 - 100 * i, 10'000 * i + 900);
+    bounds.activity(10 * i + 1, own_stream, 10'000 * i + 500 - 100 * i, 10'000 * i + 900);
     bounds.call_began(10 * i + 1, 10'000 * i);  // 500, 400, … 100 before the activity
-    bounds.stream_was_synchronised(10 * i + 2, 5, 10'000 * i + 1500 - 100 * i);
+    bounds.stream_was_synchronised(10 * i + 2, own_stream, 10'000 * i + 1500 - 100 * i);
   }
   EXPECT_EQ(bounds.error_ns(), 200u);
 }
@@ -75,18 +77,30 @@ TEST(GpuClockBounds, tighten_with_every_record) {
 TEST(GpuClockBounds, show_a_clock_that_is_off) {
   GpuClockBounds bounds;
   bounds.call_began(1, 1'000'000);
-  bounds.activity(1, 5, 900'000, 950'000);  // before the call that issued it
-  bounds.stream_was_synchronised(2, 5, 1'060'000);
+  bounds.activity(1, own_stream, 900'000, 950'000);  // before the call that issued it
+  bounds.stream_was_synchronised(2, own_stream, 1'060'000);
   EXPECT_EQ(bounds.error_ns(), 110'000u);
 }
 
 TEST(GpuClockBounds, ignore_a_synchronisation_that_did_not_wait_for_the_activity) {
   GpuClockBounds bounds;
   bounds.call_began(5, 1000);
-  bounds.activity(5, 5, 1200, 9000);
-  bounds.stream_was_synchronised(4, 5, 1100);  // issued before it
-  bounds.stream_was_synchronised(6, 6, 1100);  // another stream
+  bounds.activity(5, own_stream, 1200, 9000);
+  bounds.stream_was_synchronised(4, own_stream, 1100);  // issued before it
+  bounds.stream_was_synchronised(6, {1, 6}, 1100);      // another stream
+  bounds.stream_was_synchronised(6, {2, 5}, 1100);      // another context
+  bounds.context_was_synchronised(6, 2, 1100);          // another context
+  bounds.context_was_synchronised(4, 1, 1100);          // issued before it
   EXPECT_EQ(bounds.error_ns(), trace::clock_error_unknown);
+}
+
+TEST(GpuClockBounds, are_as_near_as_the_last_stream_where_a_whole_context_is_waited_for) {
+  GpuClockBounds bounds;
+  bounds.call_began(1, 1000);
+  bounds.activity(1, own_stream, 1100, 1200);
+  bounds.activity(2, {1, 9}, 1100, 1450);
+  bounds.context_was_synchronised(3, 1, 1500);
+  EXPECT_EQ(bounds.error_ns(), 100u);
 }
 
 TEST(ActivityBuffers, are_used_again) {
