@@ -42,7 +42,7 @@ class Generator {
     for (int i = random_.between(0, 3); i > 0; --i) make_race();
     for (int i = random_.between(0, 4); i > 0; --i) make_unmatched();
     if (families_.empty) empty_some_collectives(program_, random_of(5));
-    if (families_.absolute) spread_some_collectives(program_, random_of(6), families_.absolute_exchanges);
+    if (families_.absolute) spread_some_collectives(program_, random_of(6), families_.absolute_everywhere);
     if (families_.freed) add_freed_handles(program_, random_of(7));
     if (families_.errors) add_planted_errors(program_, random_of(8));
     schedule(program_);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "tests/differential/generator_parts.hpp"
 
@@ -51,12 +52,14 @@ void spread_some_messages(Program& program, Random random) {
   }
 }
 
-void spread_some_collectives(Program& program, Random random, bool with_exchanges) {
+void spread_some_collectives(Program& program, Random random, bool everywhere) {
+  constexpr CollectiveCall often_unable[] = {CollectiveCall::gather, CollectiveCall::scatter,
+                                             CollectiveCall::alltoallv, CollectiveCall::alltoallw};
   for (Collective& collective : program.collectives) {
-    const bool is_exchange =
-        collective.call == CollectiveCall::alltoallv || collective.call == CollectiveCall::alltoallw;
+    const bool is_able = everywhere || std::find(std::begin(often_unable), std::end(often_unable),
+                                                 collective.call) == std::end(often_unable);
     const bool is_eligible = collective.call != CollectiveCall::barrier && !is_reduction(collective.call) &&
-                             !collective.has_empty_units && (with_exchanges || !is_exchange);
+                             !collective.has_empty_units && is_able;
     if (!is_eligible || !random.chance(20)) continue;
     const auto& members = program.communicators[static_cast<std::size_t>(collective.communicator)].members;
     for (std::size_t i = 0; i < members.size(); ++i) {

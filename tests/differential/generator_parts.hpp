@@ -28,7 +28,7 @@ void empty_some_messages(Program& program, Random random);
 void empty_some_collectives(Program& program, Random random);
 /// Some messages and shares get absolute types over several allocations.
 void spread_some_messages(Program& program, Random random);
-void spread_some_collectives(Program& program, Random random, bool with_exchanges);
+void spread_some_collectives(Program& program, Random random, bool everywhere);
 void add_freed_handles(Program& program, Random random);
 void add_planted_errors(Program& program, Random random);
 

@@ -40,8 +40,9 @@ struct Options {
 differential::Families families_of(const Options& options) {
   differential::Families families;
 #ifdef OPEN_MPI
-  // its non-blocking exchanges (4.1) fail with absolute types, on host memory too
-  families.absolute_exchanges = false;
+  // Its non-blocking exchanges (4.1) fail with absolute types, on host memory too. Gather and Scatter to and
+  // from other roots than 0 allocate the whole distance between the blocks.
+  families.absolute_everywhere = false;
 #endif
   const auto leave_out = [&](const char* name, bool& family) {
     family = std::find(options.without.begin(), options.without.end(), name) == options.without.end();
