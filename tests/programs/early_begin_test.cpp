@@ -1,5 +1,7 @@
 // Large payloads get under way in calls that wait for nothing, so that they move while the application
 // computes.
+#include <cuda_runtime.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -41,8 +43,14 @@ class SendsBegun {
   SendsBegun(const SendsBegun&) = delete;
   SendsBegun& operator=(const SendsBegun&) = delete;
 
-  /// By rank 0, when MPI_Isend or MPI_Start has returned: the envelope lies with rank 1.
-  void add() { std::atomic_ref(*count_).fetch_add(1, std::memory_order_release); }
+  /// By rank 0, when MPI_Isend or MPI_Start has returned: the envelopes lie with rank 1, and the payloads are
+  /// known to be ready. A rank learns in its MPI calls what its GPU has reached.
+  void add(int sends = 1) {
+    cudaDeviceSynchronize();
+    int is_there = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, 98, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+    std::atomic_ref(*count_).fetch_add(sends, std::memory_order_release);
+  }
   /// By rank 1.
   void await(int count) const {
     while (std::atomic_ref(*count_).load(std::memory_order_acquire) < count) std::this_thread::sleep_for(1ms);
@@ -225,10 +233,8 @@ void EarlyBegin::exchange(Halos& halos, Post post, Complete complete) {
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank() == 1) sends_.await((step + 1) * neighbours);
-    for (int i = 0; i < 2 * neighbours; ++i) {
-      post(i);
-      if (rank() == 0 && i >= neighbours) sends_.add();
-    }
+    for (int i = 0; i < 2 * neighbours; ++i) post(i);
+    if (rank() == 0) sends_.add(neighbours);
     std::this_thread::sleep_for(1ms);
     if (rank() == 1 && step > 0) {
       for (int i = 0; i < neighbours; ++i)
