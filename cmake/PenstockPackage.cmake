@@ -1,5 +1,6 @@
 # What `cmake --install` puts where, and the .deb that CPack makes of it (`cpack --config build/CPackConfig.cmake`):
 #   bin/penstock   lib/…/penstock/libpenstock_<family>.so   include/penstock/mpi-ext.h   share/doc/penstock
+#   share/penstock/python
 # Include it before the targets are made: PENSTOCK_LIBRARIES_FROM_COMMAND is where the command looks.
 include(GNUInstallDirs)
 set(penstock_library_folder ${CMAKE_INSTALL_LIBDIR}/penstock)  # its own: nobody links them
@@ -8,6 +9,7 @@ file(RELATIVE_PATH PENSTOCK_LIBRARIES_FROM_COMMAND ${CMAKE_INSTALL_FULL_BINDIR}
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # installs what was built, without tests and examples
 
 install(FILES include/penstock/mpi-ext.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock)
+install(DIRECTORY python/penstock DESTINATION ${CMAKE_INSTALL_DATADIR}/penstock/python FILES_MATCHING PATTERN *.py)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 
