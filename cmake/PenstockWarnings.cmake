@@ -1,10 +1,10 @@
 # One interface target that carries the project's compiler warnings and include root.
 add_library(penstock_options INTERFACE)
 target_include_directories(penstock_options INTERFACE ${CMAKE_SOURCE_DIR})
-# Sources that are compiled as one see each other's names, and shadow some.
+# Sources that are compiled as one see each other's names, and shadow some: there only names within a function count.
 set(shadow_warning -Wshadow)
 if(CMAKE_UNITY_BUILD)
-  set(shadow_warning "")
+  set(shadow_warning $<$<CXX_COMPILER_ID:GNU>:-Wshadow=local>)
 endif()
 target_compile_options(
   penstock_options
