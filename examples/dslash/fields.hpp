@@ -42,13 +42,17 @@ template <typename Precision>
 }
 
 template <typename Precision>
+[[nodiscard]] FaceView face_at(const Slab& slab, Face face, std::byte* data) {
+  const auto sites = static_cast<std::size_t>(slab.sites_of(face));
+  return {data, reinterpret_cast<float*>(data + sites * spinors_bytes_of_face_item<Precision>(face))};
+}
+
+template <typename Precision>
 [[nodiscard]] Faces faces_at(const Slab& slab, int sides, std::byte* data) {
   Faces faces;
   for (int i = 0; i < most_faces; ++i) {
     const auto face = static_cast<Face>(i);
-    const auto sites = static_cast<std::size_t>(slab.sites_of(face));
-    faces.of[i] = {data,
-                   reinterpret_cast<float*>(data + sites * spinors_bytes_of_face_item<Precision>(face))};
+    faces.of[i] = face_at<Precision>(slab, face, data);
     data += static_cast<std::size_t>(sides) * face_bytes<Precision>(slab, face);
   }
   return faces;

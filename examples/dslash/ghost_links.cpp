@@ -56,46 +56,57 @@ class LinkBlock {
   std::size_t face_sites_;
 };
 
-void send_block(const Team& team, const LinkBlock& block, Face face, const example::Stream& stream,
-                bool is_staged) {
+void send_block(const LinkBlock& block, const Slab& slab, Face face, const example::Stream& stream,
+                const LinkExchange& exchange) {
   const std::size_t bytes = block.face_bytes();
-  const example::DeviceArray<std::byte> on_device(2 * bytes);
-  const example::PinnedArray<std::byte> on_host(2 * bytes);
-  block.pack(last_sites(team.slab, face), on_device.get());
-  std::byte* const sent = is_staged ? on_host.get() : on_device.get();
-  if (is_staged) {
-    example::check(cudaMemcpyAsync(sent, on_device.get(), bytes, cudaMemcpyDefault, stream.get()),
-                   "copy links");
-  }
+  const example::DeviceArray<std::byte> faces(2 * bytes);
+  block.pack(last_sites(slab, face), faces.get());
   stream.synchronize();
-  MPI_Sendrecv(sent, static_cast<int>(bytes), MPI_BYTE, team.destination(face), 0, sent + bytes,
-               static_cast<int>(bytes), MPI_BYTE, team.source(face), 0, team.communicator, MPI_STATUS_IGNORE);
-  if (is_staged) {
-    example::check(
-        cudaMemcpyAsync(on_device.get() + bytes, sent + bytes, bytes, cudaMemcpyDefault, stream.get()),
-        "copy links");
-  }
-  block.unpack(static_cast<std::size_t>(team.slab.sites()), on_device.get() + bytes);
+  exchange(face, faces.get(), faces.get() + bytes, bytes);
+  block.unpack(static_cast<std::size_t>(slab.sites()), faces.get() + bytes);
   stream.synchronize();
 }
 
 }  // namespace
 
+LinkExchange exchange_by_mpi(const Team& team, const example::Stream& stream, bool is_staged) {
+  return [&team, &stream, is_staged](Face face, std::byte* sent, std::byte* received, std::size_t bytes) {
+    const example::PinnedArray<std::byte> on_host(is_staged ? 2 * bytes : 1);
+    std::byte* const from = is_staged ? on_host.get() : sent;
+    std::byte* const to = is_staged ? on_host.get() + bytes : received;
+    if (is_staged) {
+      example::check(cudaMemcpyAsync(from, sent, bytes, cudaMemcpyDefault, stream.get()), "copy links");
+      stream.synchronize();
+    }
+    MPI_Sendrecv(from, static_cast<int>(bytes), MPI_BYTE, team.destination(face), 0, to,
+                 static_cast<int>(bytes), MPI_BYTE, team.source(face), 0, team.communicator,
+                 MPI_STATUS_IGNORE);
+    if (is_staged) {
+      example::check(cudaMemcpyAsync(received, to, bytes, cudaMemcpyDefault, stream.get()), "copy links");
+      stream.synchronize();
+    }
+  };
+}
+
 template <typename Precision>
-void send_ghost_links(const Team& team, const example::Stream& stream, const GaugeView<Precision>& gauge,
-                      bool is_staged) {
+void send_ghost_links(const Slab& slab, const example::Stream& stream, const GaugeView<Precision>& gauge,
+                      const LinkExchange& exchange) {
   for (const Face face : {t_upper, z_upper}) {
-    for (int parity = 0; parity < 2 && team.slab.has(face); ++parity) {
+    for (int parity = 0; parity < 2 && slab.has(face); ++parity) {
       const LinkBlock block(stream, gauge.block(parity, face == t_upper ? time_direction : z_direction),
                             static_cast<std::size_t>(gauge.stride), gauge.link_bytes(),
-                            static_cast<std::size_t>(team.slab.sites_of(face)));
-      send_block(team, block, face, stream, is_staged);
+                            static_cast<std::size_t>(slab.sites_of(face)));
+      send_block(block, slab, face, stream, exchange);
     }
   }
 }
 
-template void send_ghost_links(const Team&, const example::Stream&, const GaugeView<Double>&, bool);
-template void send_ghost_links(const Team&, const example::Stream&, const GaugeView<Single>&, bool);
-template void send_ghost_links(const Team&, const example::Stream&, const GaugeView<Half>&, bool);
+#define DSLASH_GHOST_LINKS(P)                                                              \
+  template void send_ghost_links(const Slab&, const example::Stream&, const GaugeView<P>&, \
+                                 const LinkExchange&);
+DSLASH_GHOST_LINKS(Double)
+DSLASH_GHOST_LINKS(Single)
+DSLASH_GHOST_LINKS(Half)
+#undef DSLASH_GHOST_LINKS
 
 }  // namespace dslash

@@ -39,8 +39,9 @@ Hop<Precision>::Hop(const Team& team, Streams& streams, const Model& model, int 
   }
   streams_.bulk.synchronize();
   if (team_.size > 1) {
-    send_ghost_links(team_, streams_.bulk, gauge_.view(),
-                     transfer_.exchange == example::Exchange::staged_by_hand);
+    send_ghost_links(
+        team_.slab, streams_.bulk, gauge_.view(),
+        exchange_by_mpi(team_, streams_.bulk, transfer_.exchange == example::Exchange::staged_by_hand));
     if (transfer_.requests == MpiRequests::persistent) {
       ghosts_.emplace(2 * faces_bytes<Precision>(team_.slab, sides_));
     }

@@ -25,8 +25,7 @@ void for_each_number(const Slab& slab, int parity, Field& whole, Call&& call) {
 
 /// Calls with the place and the spinor of each site of this rank.
 template <typename Call>
-void for_each_own_site(const Team& team, Call&& call) {
-  const Slab& slab = team.slab;
+void for_each_own_site(const Slab& slab, Call&& call) {
   const auto plane = std::uint64_t{2} * static_cast<unsigned>(slab.plane_sites());
   for (int slice = 0; slice < slab.slices; ++slice) {
     const std::uint64_t first =
@@ -82,9 +81,9 @@ HostField download(const example::Stream& stream, const Slab& slab, const BothPa
   return whole;
 }
 
-std::uint64_t hash_of(const HostField& parts, const Team& team) {
+std::uint64_t hash_of(const HostField& parts, const Slab& slab) {
   std::uint64_t hash = 0;
-  for_each_own_site(team, [&](std::size_t site) {
+  for_each_own_site(slab, [&](std::size_t site) {
     std::uint64_t of_site = mixed(site);
     for (std::size_t i = 0; i < 12; ++i) {
       const std::complex<double> number = parts[site][i / 3][i % 3];
@@ -93,13 +92,18 @@ std::uint64_t hash_of(const HostField& parts, const Team& team) {
     }
     hash += of_site;
   });
+  return hash;
+}
+
+std::uint64_t hash_of(const HostField& parts, const Team& team) {
+  std::uint64_t hash = hash_of(parts, team.slab);
   MPI_Allreduce(MPI_IN_PLACE, &hash, 1, MPI_UINT64_T, MPI_SUM, team.communicator);
   return hash;
 }
 
 double relative_difference(const HostField& a, const HostField& b, const Team& team) {
   double squares[2] = {0, 0};
-  for_each_own_site(team, [&](std::size_t site) {
+  for_each_own_site(team.slab, [&](std::size_t site) {
     for (std::size_t i = 0; i < 12; ++i) {
       squares[0] += std::norm(a[site][i / 3][i % 3] - b[site][i / 3][i % 3]);
       squares[1] += std::norm(b[site][i / 3][i % 3]);
@@ -111,7 +115,7 @@ double relative_difference(const HostField& a, const HostField& b, const Team& t
 
 std::complex<double> dot(const HostField& a, const HostField& b, const Team& team) {
   std::complex<double> sum;
-  for_each_own_site(team, [&](std::size_t site) {
+  for_each_own_site(team.slab, [&](std::size_t site) {
     for (std::size_t i = 0; i < 12; ++i) {
       sum += std::conj(a[site][i / 3][i % 3]) * b[site][i / 3][i % 3];
     }

@@ -32,7 +32,9 @@ template <typename Precision>
 [[nodiscard]] HostField download(const example::Stream& stream, const Slab& slab,
                                  const BothParities<Precision>& field, int side = 0);
 
-/// The same for any number of ranks. Collective.
+/// Of a rank's sites. The sum over all ranks is the same for any number of them.
+[[nodiscard]] std::uint64_t hash_of(const HostField& parts, const Slab& slab);
+/// That sum. Collective.
 [[nodiscard]] std::uint64_t hash_of(const HostField& parts, const Team& team);
 
 /// |a − b| / |b| over the ranks' parts. Collective.

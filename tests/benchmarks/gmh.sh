@@ -36,10 +36,12 @@ if [ -n "${SMALL:-}" ]; then
   small=(--sizes "8,4K" --rounds 5) large=(--sizes "64K,1M" --window 2) by_hand=("${large[@]}") of_broadcast=(--sizes "4,64K" --rounds 5)
   of_copies=(--sizes "8,64K" --rounds 5)
   commands=50 grid=(--rows 64 --columns 64 --steps 40)
+  lattice=(--lattice "4,4,4,8" --applications 4 --applications-a-run 2) large_lattice=(--lattice "4,4,4,16" --applications 4 --applications-a-run 2)
 else
   # by hand some GB/s, whatever the size
   small=(--rounds 1000) large=() by_hand=(--sizes "64K,1M,16M") of_broadcast=(--sizes "4,4K,64K,1M,16M,64M" --rounds 200) of_copies=()
   commands=1000 grid=(--rows 16384 --columns 16384 --steps 1000)
+  lattice=() large_lattice=(--lattice "32,32,32,256")
 fi
 
 measure 'copies' 2 copies --verify "${of_copies[@]}"
@@ -60,6 +62,12 @@ for exchange in device staged-by-hand; do
   measure "stencil, two threads, $exchange" 1 stencil_flow --gpus 2 --exchange "$exchange" "${grid[@]}"
   measure "stencil, two processes, $exchange" 2 stencil_flow --exchange "$exchange" "${grid[@]}"
 done
+for exchange in device staged-by-hand; do
+  measure "dslash, weak, threads, $exchange" 1 dslash_flow --gpus 2 --exchange "$exchange" "${lattice[@]}"
+  measure "dslash, weak, processes, $exchange" 2 dslash_flow --exchange "$exchange" "${lattice[@]}"
+done
+measure 'dslash, strong, threads' 1 dslash_flow --gpus 2 --scaling strong "${large_lattice[@]}"
+measure 'dslash, same bits' 1 dslash_flow --gpus 2 --lattice 8,8,8,8 --applications 20 --rounds 1 --verify
 rm -f "$out/one.json" "$out/one.log"
 
 # What of it is exposed.

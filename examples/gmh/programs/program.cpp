@@ -88,7 +88,8 @@ Json parameters_of(const Common& common) {
   return {{"gpus", common.gpus}, {"processes", processes}, {"exchange", example::name_of(common.exchange)}};
 }
 
-bool print_rows(const Common& common, const Json& about, const std::vector<Json>& rows, bool is_right) {
+bool print_rows(const Common& common, const Json& about, const std::vector<Json>& rows, bool is_right,
+                const char* verified) {
   if (common.json) {
     Json result = about;
     result["parameters"].update(parameters_of(common));
@@ -107,7 +108,7 @@ bool print_rows(const Common& common, const Json& about, const std::vector<Json>
     std::printf("\n");
   }
   if (common.verify)
-    std::printf("%s\n", is_right ? "verified: all that was sent has arrived" : "NOT verified");
+    std::printf("%s%s\n", is_right ? "verified: " : "NOT verified", is_right ? verified : "");
   return is_right;
 }
 

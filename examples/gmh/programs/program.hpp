@@ -55,7 +55,8 @@ using Json = nlohmann::ordered_json;
 /// Returns the parameters that all results show.
 [[nodiscard]] Json parameters_of(const Common& common);
 /// Prints rows of named figures as a table, or as one JSON object with the members of `about`. A null was not
-/// measured. With --verify it also prints `is_right`. Returns `is_right`.
-bool print_rows(const Common& common, const Json& about, const std::vector<Json>& rows, bool is_right);
+/// measured. With --verify it also prints `is_right`, and what was found to be so. Returns `is_right`.
+bool print_rows(const Common& common, const Json& about, const std::vector<Json>& rows, bool is_right,
+                const char* verified = "all that was sent has arrived");
 
 }  // namespace gmh_programs
