@@ -17,6 +17,7 @@
 #include "tests/differential/executor.hpp"
 #include "tests/differential/generator.hpp"
 #include "tests/differential/launch_checks.hpp"
+#include "tests/support/seed_of_today.hpp"
 #include "tests/support/watchdog.hpp"
 
 namespace {
@@ -54,15 +55,6 @@ differential::Families families_of(const Options& options) {
   leave_out("errors", families.errors);
   leave_out("finalize", families.finalize);
   return families;
-}
-
-/// The day's own seeds, in UTC and readable: 20261126000 is the first of the 26th of November 2026.
-std::uint64_t first_seed_of_today() {
-  const std::chrono::year_month_day today(
-      std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
-  const auto year = static_cast<std::uint64_t>(static_cast<int>(today.year()));
-  return ((year * 100 + static_cast<unsigned>(today.month())) * 100 + static_cast<unsigned>(today.day())) *
-         1000;
 }
 
 /// The ranks of a plain run take rank 0's: they may read the date on both sides of midnight.
@@ -214,7 +206,7 @@ int main(int argument_count, char** arguments) {
   check->excludes(plain);
   app.add_option("--first", options.first, "first seed, or date: of this day's own")
       ->transform([](const std::string& text) {
-        return text == "date" ? std::to_string(first_seed_of_today()) : text;
+        return text == "date" ? std::to_string(penstock::test_support::first_seed_of_today()) : text;
       })
       ->excludes(check);
   app.add_option("--seeds", options.seeds, "how many");

@@ -9,8 +9,10 @@ namespace gmh_tests {
 namespace {
 
 constexpr int memories = 4;
-/// The elements of each memory, the same on all ranks. A message connects memories of the same index.
-constexpr int sizes[memories] = {1, 64, 1500, 40000};
+/// The elements of each memory, the same on all ranks. A message connects memories of the same index. The
+/// last one is as large as messages in pieces only now and then: it takes most of the time.
+constexpr int sizes[memories] = {1, 64, 1500, 5000};
+constexpr int large_size = 40000;
 
 /// The two sides of a memory. Staged messages pass through the shadow, so all messages count as writers of
 /// it.
@@ -27,23 +29,26 @@ using RankUses = std::array<std::array<Use, 2>, memories>;
 class Generator {
  public:
   Generator(std::uint64_t seed, int ranks) : random_(seed) {
-    graph_.runs = pick(1, 3);
     graph_.streams = pick(1, 4);
     graph_.ranks.resize(static_cast<std::size_t>(ranks));
     uses_.resize(static_cast<std::size_t>(ranks));
+    const bool is_large = pick(1, 16) == 1;
+    std::uint32_t element = word();
     for (RankProgram& rank : graph_.ranks) {
-      for (const int size : sizes) {
+      for (int memory = 0; memory < memories; ++memory) {
+        const int size = is_large && memory == memories - 1 ? large_size : sizes[memory];
         rank.first.emplace_back(static_cast<std::size_t>(size));
-        for (std::uint32_t& element : rank.first.back()) element = word();
+        for (std::uint32_t& each : rank.first.back()) each = element = mixed(element, element >> 15, 1);
       }
       rank.expected = rank.first;
     }
   }
 
-  Graph make() {
+  Graph make(int runs) {
     const int steps = pick(5, 40);
+    static_assert(40 <= tags_of_graph);  // a message a step
     for (int step = 0; step < steps; ++step) add_step();
-    for (int run = 0; run < graph_.runs; ++run) {
+    for (int run = 0; run < runs; ++run) {
       for (const auto& effect : effects_) effect();
     }
     return std::move(graph_);
@@ -63,14 +68,14 @@ class Generator {
   }
 
   void add_step() {
-    const int kind = pick(0, 19);
-    if (kind < 7) {
+    const int kind = pick(0, 39);
+    if (kind < 14) {
       add_kernel(some_rank(), pick(0, memories - 1), pick(0, memories - 1));
-    } else if (kind < 10) {
+    } else if (kind < 20) {
       add_cpu_task(some_rank(), pick(0, memories - 1));
-    } else if (kind < 18) {
+    } else if (kind < 39) {
       add_message(some_rank(), some_rank(), pick(0, memories - 1));
-    } else {
+    } else {  // rare, since processes that are more than cores meet slowly
       add_collective(pick(0, 2), pick(0, memories - 1));
     }
   }
@@ -195,8 +200,8 @@ class Generator {
 
 }  // namespace
 
-Graph random_graph(std::uint64_t seed, int ranks) {
-  return Generator(seed, ranks).make();
+Graph random_graph(std::uint64_t seed, int ranks, int runs) {
+  return Generator(seed, ranks).make(runs);
 }
 
 }  // namespace gmh_tests

@@ -29,7 +29,6 @@ struct RankProgram {
 };
 
 struct Graph {
-  int runs;
   int streams;
   std::vector<RankProgram> ranks;
 };
@@ -39,6 +38,10 @@ inline std::uint32_t mixed(std::uint32_t target, std::uint32_t source, std::uint
   return target * 2654435761u + (source ^ constant);
 }
 
-[[nodiscard]] Graph random_graph(std::uint64_t seed, int ranks);
+/// More than any task's.
+constexpr int tags_of_graph = 64;
+
+/// The list runs so many times.
+[[nodiscard]] Graph random_graph(std::uint64_t seed, int ranks, int runs);
 
 }  // namespace gmh_tests
