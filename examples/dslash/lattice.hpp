@@ -97,6 +97,12 @@ struct Slab {
   }
 };
 
+/// Sums that must have the same bits for any ranks are of so many blocks of planes in each slice, which ranks
+/// along z share.
+[[nodiscard]] inline int z_blocks_of_sums(const Lattice& lattice) {
+  return lattice.z % 4 == 0 && lattice.z >= 8 ? 4 : 2;
+}
+
 /// So many ranks, one after the other, are along z; the others split time.
 [[nodiscard]] inline Slab slab_of_rank(const Lattice& lattice, int rank, int rank_count, int along_z) {
   const int slices = lattice.t / (rank_count / along_z);

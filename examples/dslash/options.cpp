@@ -154,8 +154,12 @@ std::string complaint(const Options& options, int rank_count) {
   if (options.scaling != Scaling::none && (options.solves || options.verify)) {
     return "--scaling: not with --solve or --verify";
   }
-  if (options.split_z > 1 && (options.scaling != Scaling::none || options.reduction == Reduction::by_slice)) {
-    return "--split-z: not with --scaling, nor with --reduction by-slice, which needs whole slices";
+  if (options.split_z > 1 && options.scaling != Scaling::none) {
+    return "--split-z: not with --scaling";
+  }
+  const int z_blocks = z_blocks_of_sums(options.model.lattice);
+  if (options.reduction == Reduction::by_slice && z_blocks % options.split_z != 0) {
+    return "--split-z: with --reduction by-slice it must divide " + std::to_string(z_blocks);
   }
   if (options.tunes && options.transfer.without != Stage::nothing) {
     return "--policy: tuned is not for --without";

@@ -27,7 +27,8 @@ enum class Stage { nothing, pack, interior, exterior, copy, comms };
 /// How sums over all ranks are taken.
 enum class Reduction {
   allreduce,  ///< of each rank's sum
-  by_slice    ///< each slice's sum goes to all ranks, which add them in order: the same bits for any ranks
+  by_slice  ///< sums of each slice's blocks of planes go to all ranks, which add them in order: the same bits
+            ///< for any ranks
 };
 
 enum class Method {

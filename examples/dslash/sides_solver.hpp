@@ -69,12 +69,13 @@ class SidesSolver {
   }
 
   /// What solving needs, beside operators, sources and solutions.
-  [[nodiscard]] static std::size_t device_bytes(const Options& options, const Slab& slab) {
+  [[nodiscard]] static std::size_t device_bytes(const Options& options, const Team& team) {
+    const Slab& slab = team.slab;
     const int at_once = sides_at_once(options);
     return 2 * SpinorField<Precise>::device_bytes(slab) +
            std::max(solver_bytes<Precise, Sloppy>(slab, at_once),
                     matrix_bytes(slab, at_once) + gradients_bytes<Precise, Sloppy>(slab)) +
-           Sums::device_bytes(slab, at_once);
+           Sums::device_bytes(team, options.reduction, at_once);
   }
 
  private:

@@ -1,5 +1,5 @@
 // Kernels over the sites of a slab and right-hand sides, with sums that have the same bits for any number of
-// ranks: of a slice first, then of all slices in order. For .cu files only.
+// ranks: of each slice's blocks of planes first, then of these in order, slice by slice. For .cu files only.
 #pragma once
 
 #include "examples/dslash/access.hpp"
@@ -70,7 +70,9 @@ __device__ void finish_sums(double (&sums)[count], const SumRoom& room) {
   const unsigned slices = gridDim.y;
   double* const partials = room.partials + (std::size_t{side} * slices + slice) * blocks * most_sums;
   unsigned* const arrived = room.arrived + side * (slices + 1);
-  double* const slice_sums = room.slice_sums + side * slices * most_sums;
+  const auto z_blocks = static_cast<unsigned>(room.z_blocks);
+  const unsigned blocks_of_z_block = blocks / z_blocks;
+  double* const z_block_sums = room.z_block_sums + side * slices * z_blocks * most_sums;
   add_of_block(sums);
   if (threadIdx.x == 0) {
     for (int i = 0; i < count; ++i) {
@@ -80,16 +82,19 @@ __device__ void finish_sums(double (&sums)[count], const SumRoom& room) {
   if (!is_last(arrived + slice, blocks)) {
     return;
   }
-  for (int i = 0; i < count; ++i) {
-    sums[i] = 0;
-    for (unsigned block = threadIdx.x; block < blocks; block += block_threads) {
-      sums[i] += read_fresh(partials + block * most_sums + i);
-    }
-  }
-  add_of_block(sums);
-  if (threadIdx.x == 0) {
+  for (unsigned z_block = 0; z_block < z_blocks; ++z_block) {
     for (int i = 0; i < count; ++i) {
-      slice_sums[slice * most_sums + i] = sums[i];
+      sums[i] = 0;
+      for (unsigned block = threadIdx.x; block < blocks_of_z_block; block += block_threads) {
+        sums[i] += read_fresh(partials + (z_block * blocks_of_z_block + block) * most_sums + i);
+      }
+    }
+    __syncthreads();  // the previous sums have been read
+    add_of_block(sums);
+    if (threadIdx.x == 0) {
+      for (int i = 0; i < count; ++i) {
+        z_block_sums[(slice * z_blocks + z_block) * most_sums + i] = sums[i];
+      }
     }
   }
   if (!is_last(arrived + slices, slices) || threadIdx.x >= count) {
@@ -97,24 +102,33 @@ __device__ void finish_sums(double (&sums)[count], const SumRoom& room) {
   }
   double total = 0;
   for (unsigned each = 0; each < slices; ++each) {
-    total += read_fresh(slice_sums + each * most_sums + threadIdx.x);
+    double of_slice = 0;
+    for (unsigned z_block = 0; z_block < z_blocks; ++z_block) {
+      of_slice += read_fresh(z_block_sums + (each * z_blocks + z_block) * most_sums + threadIdx.x);
+    }
+    total += of_slice;
   }
   room.totals[side * most_sums + threadIdx.x] = total;
 }
 
 namespace kernels {
 
-/// Calls `body(site, field, sums)` for each site. Grid: blocks of a slice, slices, right-hand sides.
+/// Calls `body(site, field, sums)` for each site. Grid: blocks of a slice's blocks of planes, slices,
+/// right-hand sides.
 template <typename Body>
 __global__ void __launch_bounds__(block_threads)
     over_sites(const __grid_constant__ Body body, int face_sites, Selection sides, SumRoom room) {
   const int field = sides.field_of(static_cast<int>(blockIdx.z));
+  const int blocks_of_z_block = static_cast<int>(gridDim.x) / room.z_blocks;
+  const int sites_of_z_block = face_sites / room.z_blocks;
+  const int z_block = static_cast<int>(blockIdx.x) / blocks_of_z_block;
+  const int block = static_cast<int>(blockIdx.x) - z_block * blocks_of_z_block;
+  const int first = static_cast<int>(blockIdx.y) * face_sites + z_block * sites_of_z_block;
   double sums[Body::sums > 0 ? Body::sums : 1] = {};
   for (int k = 0; k < sites_of_thread; ++k) {
-    const int in_face =
-        (static_cast<int>(blockIdx.x) * sites_of_thread + k) * block_threads + static_cast<int>(threadIdx.x);
-    if (in_face < face_sites) {
-      body(static_cast<int>(blockIdx.y) * face_sites + in_face, field, sums);
+    const int in_z_block = (block * sites_of_thread + k) * block_threads + static_cast<int>(threadIdx.x);
+    if (in_z_block < sites_of_z_block) {
+      body(first + in_z_block, field, sums);
     }
   }
   if constexpr (Body::sums > 0) {
@@ -131,7 +145,8 @@ void queue_over_sites(cudaStream_t stream, const Slab& slab, const Selection& si
     return;
   }
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>((slab.face_sites() + sites_of_block - 1) / sites_of_block),
+  const int blocks_of_z_block = (slab.face_sites() / room.z_blocks + sites_of_block - 1) / sites_of_block;
+  config.gridDim = dim3(static_cast<unsigned>(room.z_blocks * blocks_of_z_block),
                         static_cast<unsigned>(slab.slices), static_cast<unsigned>(sides.count));
   config.blockDim = dim3(block_threads);
   config.stream = stream;

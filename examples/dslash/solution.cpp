@@ -294,7 +294,7 @@ std::size_t solution_bytes(const Options& options, const Team& team) {
   const std::size_t residual =
       TrueResidual<Precise>::device_bytes(options, slab) +
       (std::is_same_v<Precise, Double> ? 0 : Hop<Double>::device_bytes(team, options.rows, has_clover));
-  return precise + sloppy + std::max(SidesSolver<Precise, Sloppy>::device_bytes(options, slab), residual);
+  return precise + sloppy + std::max(SidesSolver<Precise, Sloppy>::device_bytes(options, team), residual);
 }
 
 #define DSLASH_SOLUTION(PRECISE, SLOPPY)                                                                     \

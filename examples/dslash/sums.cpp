@@ -5,49 +5,57 @@
 namespace dslash {
 namespace {
 
-/// Of slices, then totals.
-std::size_t numbers(const Slab& slab, int sides) {
-  return static_cast<std::size_t>(sides) * static_cast<std::size_t>(slab.slices + 1) * most_sums;
+/// Of a slice of this rank.
+int z_blocks_of_rank(const Team& team, Reduction reduction) {
+  return reduction == Reduction::by_slice ? z_blocks_of_sums(team.slab.lattice) / team.ranks_along_z : 1;
+}
+
+/// Of blocks of planes, then totals.
+std::size_t numbers(const Slab& slab, int z_blocks, int sides) {
+  return static_cast<std::size_t>(sides) * static_cast<std::size_t>(slab.slices * z_blocks + 1) * most_sums;
 }
 
 std::size_t counters(const Slab& slab, int sides) {
   return static_cast<std::size_t>(sides) * static_cast<std::size_t>(slab.slices + 1);
 }
 
-}  // namespace
-
-std::size_t Sums::most_blocks(const Slab& slab) {
+std::size_t most_partials(const Slab& slab, int z_blocks, int sides) {
   constexpr int least_sites_of_block = 128;
-  return static_cast<std::size_t>(slab.face_sites() / least_sites_of_block + 1) *
-         static_cast<std::size_t>(slab.slices);
+  return static_cast<std::size_t>(sides) *
+         static_cast<std::size_t>(slab.face_sites() / least_sites_of_block + z_blocks) *
+         static_cast<std::size_t>(slab.slices) * most_sums;
 }
 
-std::size_t Sums::device_bytes(const Slab& slab, int sides) {
-  return (static_cast<std::size_t>(sides) * most_blocks(slab) * most_sums + numbers(slab, sides)) *
-             sizeof(double) +
-         counters(slab, sides) * sizeof(unsigned);
+}  // namespace
+
+std::size_t Sums::device_bytes(const Team& team, Reduction reduction, int sides) {
+  const int z_blocks = z_blocks_of_rank(team, reduction);
+  return (most_partials(team.slab, z_blocks, sides) + numbers(team.slab, z_blocks, sides)) * sizeof(double) +
+         counters(team.slab, sides) * sizeof(unsigned);
 }
 
 Sums::Sums(const Team& team, Reduction reduction, example::Exchange exchange, int sides)
     : team_(team),
       reduction_(reduction),
+      z_blocks_(z_blocks_of_rank(team, reduction)),
       is_on_device_(team.size > 1 && exchange == example::Exchange::device),
-      partials_(static_cast<std::size_t>(sides) * most_blocks(team.slab) * most_sums),
+      partials_(most_partials(team.slab, z_blocks_, sides)),
       arrived_(counters(team.slab, sides)),
-      on_device_(numbers(team.slab, sides)),
-      on_host_(numbers(team.slab, sides)),
-      of_all_slices_(static_cast<std::size_t>(sides * team.slab.lattice.t) * most_sums),
-      first_total_(std::ptrdiff_t{sides} * team.slab.slices * most_sums) {
+      on_device_(numbers(team.slab, z_blocks_, sides)),
+      on_host_(numbers(team.slab, z_blocks_, sides)),
+      of_all_blocks_(numbers(team.slab, z_blocks_, sides) * static_cast<std::size_t>(team.size)),
+      first_total_(std::ptrdiff_t{sides} * team.slab.slices * z_blocks_ * most_sums) {
+  const std::size_t count = numbers(team.slab, z_blocks_, sides);
   example::check(cudaMemset(arrived_.get(), 0, counters(team.slab, sides) * sizeof(unsigned)),
                  "clear counters");
-  example::check(cudaMemset(on_device_.get(), 0, numbers(team.slab, sides) * sizeof(double)), "clear sums");
+  example::check(cudaMemset(on_device_.get(), 0, count * sizeof(double)), "clear sums");
   example::check(cudaDeviceSynchronize(), "wait for cleared sums");
   double* mapped = on_device_.get();
   if (!is_on_device_) {
-    std::fill_n(on_host_.get(), numbers(team.slab, sides), 0.0);
+    std::fill_n(on_host_.get(), count, 0.0);
     example::check(cudaHostGetDevicePointer(&mapped, on_host_.get(), 0), "map sums");
   }
-  room_ = {partials_.get(), arrived_.get(), mapped, mapped + first_total_};
+  room_ = {partials_.get(), arrived_.get(), mapped, mapped + first_total_, z_blocks_};
 }
 
 Sums::OfSides Sums::finish(const example::Stream& stream, const Selection& sides) {
@@ -58,7 +66,6 @@ Sums::OfSides Sums::finish(const example::Stream& stream, const Selection& sides
   }
   stream.synchronize();
   const double* const own = is_on_device_ ? on_device_.get() : on_host_.get();
-  const int of_side = team_.slab.slices * most_sums;
   std::array<double, std::size_t{most_sides} * most_sums> found{};  // side by side
   if (team_.size == 1) {
     std::copy_n(own + first_total_, sides.count * most_sums, found.begin());
@@ -66,14 +73,11 @@ Sums::OfSides Sums::finish(const example::Stream& stream, const Selection& sides
     MPI_Allreduce(own + first_total_, found.data(), sides.count * most_sums, MPI_DOUBLE, MPI_SUM,
                   team_.communicator);
   } else {
-    MPI_Allgather(own, sides.count * of_side, MPI_DOUBLE, of_all_slices_.data(), sides.count * of_side,
-                  MPI_DOUBLE, team_.communicator);
-    const double* next = of_all_slices_.data();
-    for (int rank = 0; rank < team_.size; ++rank) {
-      for (int side = 0; side < sides.count; ++side) {
-        for (int i = 0; i < of_side; ++i) {
-          found[static_cast<std::size_t>(side * most_sums + i % most_sums)] += *next++;
-        }
+    const int count = sides.count * team_.slab.slices * z_blocks_ * most_sums;
+    MPI_Allgather(own, count, MPI_DOUBLE, of_all_blocks_.data(), count, MPI_DOUBLE, team_.communicator);
+    for (int side = 0; side < sides.count; ++side) {
+      for (int i = 0; i < most_sums; ++i) {
+        found[static_cast<std::size_t>(side * most_sums + i)] = sum_of_blocks(sides.count, side, i);
       }
     }
   }
@@ -82,6 +86,26 @@ Sums::OfSides Sums::finish(const example::Stream& stream, const Selection& sides
                 sums[static_cast<std::size_t>(sides.field_of(side))].begin());
   }
   return sums;
+}
+
+/// In the order of kernels on one rank: a slice's blocks of planes, which ranks along z have, then slices.
+double Sums::sum_of_blocks(int sides, int side, int i) const {
+  const int of_slice = z_blocks_ * most_sums;
+  const int of_side = team_.slab.slices * of_slice;
+  double sum = 0;
+  for (int first_rank = 0; first_rank < team_.size; first_rank += team_.ranks_along_z) {
+    for (int slice = 0; slice < team_.slab.slices; ++slice) {
+      double slice_sum = 0;
+      for (int rank = first_rank; rank < first_rank + team_.ranks_along_z; ++rank) {
+        const int first = (rank * sides + side) * of_side + slice * of_slice;
+        for (int z_block = 0; z_block < z_blocks_; ++z_block) {
+          slice_sum += of_all_blocks_[static_cast<std::size_t>(first + z_block * most_sums + i)];
+        }
+      }
+      sum += slice_sum;
+    }
+  }
+  return sum;
 }
 
 }  // namespace dslash

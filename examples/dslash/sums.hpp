@@ -1,4 +1,4 @@
-// Sums over all sites of all ranks, which kernels leave for each slice and for the rank.
+// Sums over all sites of all ranks, which kernels leave for each block of planes of a slice and for the rank.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +21,7 @@ class Sums {
 
   Sums(const Team& team, Reduction reduction, example::Exchange exchange, int sides);
 
-  [[nodiscard]] static std::size_t device_bytes(const Slab& slab, int sides);
+  [[nodiscard]] static std::size_t device_bytes(const Team& team, Reduction reduction, int sides);
 
   /// For one kernel at a time.
   [[nodiscard]] const SumRoom& room() const { return room_; }
@@ -30,17 +30,18 @@ class Sums {
   [[nodiscard]] OfSides finish(const example::Stream& stream, const Selection& sides);
 
  private:
-  [[nodiscard]] static std::size_t most_blocks(const Slab& slab);
+  [[nodiscard]] double sum_of_blocks(int sides, int side, int i) const;
 
   Team team_;
   Reduction reduction_;
+  int z_blocks_;
   bool is_on_device_;  ///< MPI gets device pointers; else kernels write sums to mapped host memory
   example::DeviceArray<double> partials_;
   example::DeviceArray<unsigned> arrived_;
   example::DeviceArray<double> on_device_;
   example::PinnedArray<double> on_host_;
-  std::vector<double> of_all_slices_;  ///< rank by rank
-  std::ptrdiff_t first_total_;         ///< in kernels' sums; those of slices come first
+  std::vector<double> of_all_blocks_;  ///< of planes: rank by rank, side by side, slice by slice
+  std::ptrdiff_t first_total_;         ///< in kernels' sums; those of blocks of planes come first
   SumRoom room_{};
 };
 

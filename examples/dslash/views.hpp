@@ -172,10 +172,11 @@ struct HopArguments {
 
 /// Where sums over sites are collected, side by side of those that are selected.
 struct SumRoom {
-  double* partials;    ///< of blocks
-  unsigned* arrived;   ///< blocks of each slice, then slices; zero in between
-  double* slice_sums;  ///< four for each slice
-  double* totals;      ///< four
+  double* partials;      ///< of thread blocks
+  unsigned* arrived;     ///< thread blocks of each slice, then slices; zero in between
+  double* z_block_sums;  ///< four for each block of planes of each slice
+  double* totals;        ///< four
+  int z_blocks = 1;      ///< of a slice, whose sums are added in order
 };
 
 constexpr int most_sums = 4;

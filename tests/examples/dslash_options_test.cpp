@@ -52,7 +52,8 @@ TEST(DslashOptions, say_over_which_ranks_planes_cannot_be_split) {
   expect_refusal("--split-z: 3 does not divide 4 ranks", {"--lattice", "4,4,6,4", "--split-z", "3"}, 4);
   expect_refusal("--split-z: 6 planes along z cannot be split over 4 ranks, at least two each",
                  {"--lattice", "4,4,6,4", "--split-z", "4"}, 4);
-  expect_refusal("needs whole slices", {"--split-z", "2", "--solve", "--reduction", "by-slice"}, 2);
+  expect_refusal("with --reduction by-slice it must divide 2",
+                 {"--lattice", "8,8,6,16", "--split-z", "3", "--solve", "--reduction", "by-slice"}, 3);
   expect_refusal("not with --scaling", {"--split-z", "2", "--scaling", "strong"}, 2);
   EXPECT_TRUE(read({"--lattice", "4,4,6,4", "--split-z", "2"}, 0, 4).options);
   EXPECT_TRUE(read({"--lattice", "4,4,6,2", "--split-z", "2"}, 0, 2).options);
