@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -85,7 +87,7 @@ dslash::HostField applied_by_host(const HopProblem& problem, int applications) {
 }
 
 /// |a − b| / |b|
-double distance(const dslash::HostField& a, const dslash::HostField& b) {
+double relative_distance(const dslash::HostField& a, const dslash::HostField& b) {
   double difference = 0;
   double length = 0;
   for (std::size_t site = 0; site < b.size(); ++site) {
@@ -158,7 +160,7 @@ void run_rank(const Options& options, gmh_tasklist_t list, Outcome& outcome) {
     one_piece.apply(options.applications);
     const dslash::HostField result = one_piece.result();
     outcome.hash_of_one_piece = dslash::hash_of(result, one_piece.slab());
-    outcome.distance_from_host = distance(result, applied_by_host(problem, options.applications));
+    outcome.distance_from_host = relative_distance(result, applied_by_host(problem, options.applications));
   }
   const std::scoped_lock lock(outcome.mutex);
   outcome.teams = teams;
