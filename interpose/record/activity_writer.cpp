@@ -75,11 +75,12 @@ void ActivityWriter::write(const CUpti_Activity& record) noexcept {
     case CUPTI_ACTIVITY_KIND_DRIVER: {
       const auto& call = as<CUpti_ActivityAPI>(record);
       clock_.call_began(call.correlationId, call.start);
+      if (knows_threads_) calls_.call_was_by(call.correlationId, call.threadId);
       break;
     }
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
       const auto& external = as<CUpti_ActivityExternalCorrelation>(record);
-      if (external.externalKind == own_work_kind) own_work_.call_is_own(external.correlationId);
+      if (external.externalKind == own_work_kind) calls_.call_is_own(external.correlationId);
       break;
     }
     default:
@@ -130,13 +131,20 @@ void ActivityWriter::write_synchronisation(const CUpti_Activity& record) noexcep
 
 template <typename Record>
 void ActivityWriter::put(Record& record) noexcept {
-  record.own = own_work_.is_own(record.correlation) ? 1 : 0;
+  record.own = calls_.is_own(record.correlation) ? 1 : 0;
+  constexpr bool has_thread = requires {
+    record.thread_id;
+  };
+  if constexpr (has_thread) record.thread_id = calls_.thread_of(record.correlation);
   Lane* lane = lane_of_this_thread();
   std::byte* place = lane == nullptr ? nullptr : lane->append(&record);
   if (place == nullptr) {
     recording().drop(&record);
   } else if (record.own == 0) {
-    own_work_.remember(record.correlation, reinterpret_cast<std::uint8_t*>(place + offsetof(Record, own)));
+    IssuingCalls::Written where{.own = reinterpret_cast<std::uint8_t*>(place + offsetof(Record, own))};
+    if constexpr (has_thread)
+      where.thread_id = reinterpret_cast<std::uint32_t*>(place + offsetof(Record, thread_id));
+    calls_.remember(record.correlation, where);
   }
 }
 

@@ -1,5 +1,6 @@
 // Converts CUPTI's activity records to those of the recording: kernels, copies, memsets, synchronisations,
-// with a mark on Penstock's own work. Knows the layouts of records, not how they are collected.
+// with the thread that issued them and a mark on Penstock's own work. Knows the layouts of records, not how
+// they are collected.
 #pragma once
 
 #include <cupti.h>
@@ -7,8 +8,8 @@
 #include <cstdint>
 
 #include "interpose/record/gpu_clock_bounds.hpp"
+#include "interpose/record/issuing_calls.hpp"
 #include "interpose/record/lane.hpp"
-#include "interpose/record/own_work_index.hpp"
 
 namespace penstock::record {
 
@@ -18,6 +19,8 @@ inline constexpr CUpti_ExternalCorrelationKind own_work_kind = CUPTI_EXTERNAL_CO
 /// Thread: one; its records go to that thread's lane.
 class ActivityWriter {
  public:
+  /// CUPTI's thread ids are those of gettid(). Call this before the first write().
+  void threads_are_known() noexcept { knows_threads_ = true; }
   void write(const CUpti_Activity& record) noexcept;
 
   /// Returns the number of records that a forced flush returned before they were complete.
@@ -31,7 +34,8 @@ class ActivityWriter {
   template <typename Record>
   void put(Record& record) noexcept;
 
-  OwnWorkIndex own_work_;
+  IssuingCalls calls_;
+  bool knows_threads_ = false;
   GpuClockBounds clock_;
   std::uint64_t incomplete_ = 0;
 };

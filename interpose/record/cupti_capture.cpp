@@ -89,6 +89,10 @@ std::string CuptiCapture::start() {
   if (result != CUPTI_SUCCESS) return refusal("timestamp callback", result);
   result = library.register_callbacks(buffer_requested, buffer_completed);
   if (result != CUPTI_SUCCESS) return refusal("buffer callbacks", result);
+  // CUPTI's own ids are the lower half of pthread_self(), which tell nobody else's records.
+  if (library.set_thread_id_type != nullptr &&
+      library.set_thread_id_type(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) == CUPTI_SUCCESS)
+    writer_.threads_are_known();
   if (std::string why = enable_kinds(); !why.empty()) return why;
 
   collector_ = start_background_thread("penstock-gpu", [this] { collect(); });

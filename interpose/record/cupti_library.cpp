@@ -109,6 +109,7 @@ std::string open_cupti(CuptiLibrary& table) {
   if (!reads_records_of(version)) {
     return "libcupti has version " + std::to_string(version) + ", which this Penstock does not support";
   }
+  bind(library, "cuptiSetThreadIdType", table.set_thread_id_type);
   bind(library, "cuptiActivityEnableDriverApi", table.enable_driver_api);
   return {};
 }

@@ -22,6 +22,8 @@ struct CuptiLibrary {
   decltype(&cuptiActivityGetNumDroppedRecords) get_dropped_records = nullptr;
   decltype(&cuptiActivityPushExternalCorrelationId) push_external_id = nullptr;
   decltype(&cuptiActivityPopExternalCorrelationId) pop_external_id = nullptr;
+  /// Absent from libraries that do not know threads by gettid().
+  CUptiResult (*set_thread_id_type)(CUpti_ActivityThreadIdType type) = nullptr;
   /// cuptiActivityEnableDriverApi; absent before CUDA 12.
   CUptiResult (*enable_driver_api)(std::uint32_t callback_id, std::uint8_t enable) = nullptr;
 };

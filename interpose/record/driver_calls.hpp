@@ -30,9 +30,13 @@ inline constexpr std::uint32_t driver_calls_that_issue_work[] = {
     319,  // cuMemcpyPeerAsync
     321,  // cuMemcpy3DPeerAsync
     440,  // cuStreamSynchronize_ptsz
+    442,  // cuLaunchKernel_ptsz
     477,  // cuLaunchCooperativeKernel
+    478,  // cuLaunchCooperativeKernel_ptsz
     514,  // cuGraphLaunch
+    515,  // cuGraphLaunch_ptsz
     652,  // cuLaunchKernelEx
+    653,  // cuLaunchKernelEx_ptsz
     776,  // cuMemcpyBatchAsync
     796,  // cuMemcpyBatchAsync_v2
 };

@@ -1,5 +1,6 @@
 #include "interpose/record/lane.hpp"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <new>
@@ -14,6 +15,20 @@ constinit LaneRegistry registry;
 
 // initial-exec, because the first access must not allocate; the library is loaded with the program.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Lane* this_threads_lane = nullptr;
+
+void name_this_thread(std::uint64_t& id, char (&name)[16]) noexcept {
+  id = static_cast<std::uint64_t>(gettid());
+  prctl(PR_GET_NAME, name);  // 16 bytes with the zero
+}
+
+/// Says in a lane that another thread has used who goes on. Without space for it, the next record is dropped,
+/// too, and counted.
+void introduce_this_thread(Lane& lane) noexcept {
+  trace::Thread thread{};
+  name_this_thread(thread.thread_id, thread.name);
+  thread.kind = trace::RecordKind::thread;
+  static_cast<void>(lane.append(&thread));
+}
 
 struct ReleaseAtThreadExit {
   ~ReleaseAtThreadExit() {
@@ -36,6 +51,7 @@ Lane* lane_of_this_thread() noexcept {
   // A record written after this object's destruction (by a later thread_local destructor, or at exit in the
   // main thread) takes a lane that is not given back.
   if (this_threads_lane != nullptr) {
+    if (this_threads_lane->written() != 0) introduce_this_thread(*this_threads_lane);
     static thread_local const ReleaseAtThreadExit release;
   }
   return this_threads_lane;
@@ -57,7 +73,7 @@ bool Lane::begin_block() noexcept {
   trace::BlockHeader header{};
   header.lane = number_;
   header.ordinal = ordinal_++;
-  header.thread_id = static_cast<std::uint64_t>(gettid());
+  name_this_thread(header.thread_id, header.thread_name);
   header.kind = trace::RecordKind::block;
   commit(block.begin, &header);
   next_ = block.begin + trace::record_bytes;

@@ -43,6 +43,7 @@ enum class RecordKind : std::uint8_t {
   cuda_synchronisation = 12,
   notice = 13,
   collective_operation = 14,
+  thread = 15,
 };
 
 /// The kind of a buffer's memory. The numbers are part of the format.
@@ -110,8 +111,9 @@ struct BlockHeader {
   std::uint64_t lane;  ///< the writer of the block; `ordinal` gives the order of a lane's blocks
   std::uint64_t ordinal;
   std::uint64_t thread_id;  ///< gettid() of the thread that began the block; after its end a later thread may
-                            ///< have continued it
-  std::uint8_t reserved[39];
+                            ///< have continued it, see Thread
+  char thread_name[16];     ///< that of pthread_setname_np() then, else the program's; all zero: not known
+  std::uint8_t reserved[23];
   RecordKind kind;
 };
 
@@ -122,6 +124,15 @@ struct Text {
   std::uint8_t more;
   std::uint8_t reserved[2];
   char characters[55];
+  RecordKind kind;
+};
+
+/// A thread that continues the lane of one that has ended: what the lane has behind this record is its own.
+/// Absent from older recordings.
+struct Thread {
+  std::uint64_t thread_id;  ///< as in BlockHeader, as is the name
+  char name[16];
+  std::uint8_t reserved[39];
   RecordKind kind;
 };
 
@@ -242,7 +253,9 @@ struct DeviceActivity {
   std::uint8_t device;
   std::uint8_t own;        ///< 1: issued by Penstock, by correlation id
   std::uint8_t copy_kind;  ///< CUpti_ActivityMemcpyKind; 0 otherwise
-  std::uint8_t reserved[24];
+  std::uint8_t reserved_before;
+  std::uint32_t thread_id;  ///< gettid() of the thread that issued it; 0: not known
+  std::uint8_t reserved[19];
   RecordKind kind;  ///< kernel, device_copy or device_memset
 };
 
@@ -281,6 +294,7 @@ struct Notice {
 static_assert(sizeof(FileHeader) <= file_header_bytes);
 static_assert(sizeof(BlockHeader) == record_bytes && sizeof(Text) == record_bytes &&
               sizeof(Module) == record_bytes);
+static_assert(sizeof(Thread) == record_bytes);
 static_assert(sizeof(Communicator) == record_bytes && sizeof(MpiCall) == record_bytes);
 static_assert(sizeof(MessageHalf) == record_bytes && sizeof(Transfer) == record_bytes);
 static_assert(sizeof(CollectiveOperation) == record_bytes);

@@ -10,47 +10,64 @@
 
 #include "interpose/record/activity_buffers.hpp"
 #include "interpose/record/gpu_clock_bounds.hpp"
-#include "interpose/record/own_work_index.hpp"
+#include "interpose/record/issuing_calls.hpp"
 #include "interpose/record/trace_format.hpp"
 
 namespace penstock::record {
 namespace {
 
-TEST(OwnWorkIndex, marks_all_activities_of_a_call_and_no_others) {
-  OwnWorkIndex index;
+TEST(IssuingCalls, marks_all_activities_of_a_call_and_no_others) {
+  IssuingCalls index;
   std::array<std::uint8_t, 4> marks{};
-  index.remember(7, &marks[0]);
-  index.remember(8, &marks[1]);
-  index.remember(7, &marks[2]);
-  index.remember(7 + OwnWorkIndex::activities, &marks[3]);  // the same chain, another call
+  index.remember(7, {&marks[0]});
+  index.remember(8, {&marks[1]});
+  index.remember(7, {&marks[2]});
+  index.remember(7 + IssuingCalls::activities, {&marks[3]});  // the same chain, another call
   index.call_is_own(7);
   EXPECT_EQ(marks, (std::array<std::uint8_t, 4>{1, 0, 1, 0}));
   EXPECT_TRUE(index.is_own(7));
   EXPECT_FALSE(index.is_own(8));
-  EXPECT_FALSE(index.is_own(7 + OwnWorkIndex::calls));
+  EXPECT_FALSE(index.is_own(7 + IssuingCalls::own_calls));
 }
 
-TEST(OwnWorkIndex, forgets_activities_that_are_too_old_and_marks_nothing_wrong) {
-  OwnWorkIndex index;
-  std::vector<std::uint8_t> marks(OwnWorkIndex::activities + 10);
-  for (std::size_t i = 0; i < marks.size(); ++i) index.remember(1, &marks[i]);
+TEST(IssuingCalls, forgets_activities_that_are_too_old_and_marks_nothing_wrong) {
+  IssuingCalls index;
+  std::vector<std::uint8_t> marks(IssuingCalls::activities + 10);
+  for (std::size_t i = 0; i < marks.size(); ++i) index.remember(1, {&marks[i]});
   index.call_is_own(1);
   for (std::size_t i = 0; i < marks.size(); ++i) {
-    ASSERT_EQ(marks[i], i >= marks.size() - OwnWorkIndex::activities ? 1 : 0) << i;
+    ASSERT_EQ(marks[i], i >= marks.size() - IssuingCalls::activities ? 1 : 0) << i;
   }
 }
 
-TEST(OwnWorkIndex, stays_right_while_ids_wrap_round) {
-  OwnWorkIndex index;
+TEST(IssuingCalls, stays_right_while_ids_wrap_round) {
+  IssuingCalls index;
   std::uint8_t mark = 0;
   std::uint32_t correlation = 0xffffff00;
   for (int i = 0; i < 0x200; ++i, ++correlation) {
     mark = 0;
-    index.remember(correlation, &mark);
+    index.remember(correlation, {&mark});
     ASSERT_FALSE(index.is_own(correlation));
     index.call_is_own(correlation);
     ASSERT_EQ(mark, 1);
   }
+}
+
+TEST(IssuingCalls, tell_an_activitys_thread_in_whatever_order_the_records_come) {
+  IssuingCalls calls;
+  std::array<std::uint8_t, 4> marks{};
+  std::array<std::uint32_t, 3> threads{};
+  calls.remember(7, {&marks[0], &threads[0]});
+  calls.remember(8, {&marks[1], &threads[1]});
+  calls.remember(7, {&marks[2], &threads[2]});
+  calls.remember(7, {&marks[3]});  // a synchronisation's, which has no thread
+  calls.call_was_by(7, 4711);
+  EXPECT_EQ(threads, (std::array<std::uint32_t, 3>{4711, 0, 4711}));
+  EXPECT_EQ(marks, (std::array<std::uint8_t, 4>{}));
+  EXPECT_EQ(calls.thread_of(7), 4711u);
+  EXPECT_EQ(calls.thread_of(8), 0u);
+  EXPECT_EQ(calls.thread_of(7 + IssuingCalls::activities), 0u);
+  EXPECT_EQ(calls.thread_of(0), 0u);
 }
 
 constexpr StreamOfContext own_stream{1, 5};

@@ -137,11 +137,12 @@ CUpti_ActivityExternalCorrelation own(std::uint32_t correlation,
   return record;
 }
 
-CUpti_ActivityAPI driver_call(std::uint32_t correlation, std::uint64_t start) {
+CUpti_ActivityAPI driver_call(std::uint32_t correlation, std::uint64_t start, std::uint32_t thread = 0) {
   CUpti_ActivityAPI record{};
   record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
   record.start = start;
   record.end = start + 10;
+  record.threadId = thread;
   record.correlationId = correlation;
   return record;
 }
@@ -239,6 +240,43 @@ TEST(CuptiCapture, own_work_is_marked_in_whatever_order_and_buffer_the_records_c
     EXPECT_EQ(c.own, 1);
   EXPECT_EQ(recording.all<trace::DeviceActivity>(trace::RecordKind::device_memset).at(0).own, 1);
   EXPECT_EQ(recording.all<trace::CudaSynchronisation>(trace::RecordKind::cuda_synchronisation).at(0).own, 1);
+}
+
+TEST(CuptiCapture, GPU_work_bears_the_thread_that_issued_it_in_whatever_order_the_records_come) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    const FakeCuptiControl& cupti = load_fake();
+    ASSERT_TRUE(record::begin(with_gpu(folder)));
+    record::gpu_seen();
+    ActivityBuffer().add(driver_call(1, 900, 4711)).add(kernel(1)).add(kernel(2)).deliver(cupti);
+    ActivityBuffer().add(kernel(3)).add(synchronisation(4)).deliver(cupti);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // likely read before the next one comes
+    ActivityBuffer().add(driver_call(2, 910, 4712)).add(driver_call(4, 900, 4711)).deliver(cupti);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> threads;
+  for (const auto& k : recording.all<trace::DeviceActivity>(trace::RecordKind::kernel)) {
+    threads.emplace_back(k.correlation, k.thread_id);
+  }
+  EXPECT_EQ(threads, (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, 4711}, {2, 4712}, {3, 0}}));
+}
+
+TEST(CuptiCapture, a_CUPTI_that_numbers_threads_its_own_way_tells_no_thread) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    const FakeCuptiControl& cupti = load_fake(FakeCuptiBehaviour::knows_no_threads);
+    ASSERT_TRUE(record::begin(with_gpu(folder)));
+    record::gpu_seen();
+    ActivityBuffer().add(driver_call(1, 900, 4711)).add(kernel(1)).deliver(cupti);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const auto kernels =
+      ReadRecording(folder.recording()).all<trace::DeviceActivity>(trace::RecordKind::kernel);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels[0].thread_id, 0u);
 }
 
 TEST(CuptiCapture, queries_which_CUPTI_reports_as_synchronisations_are_left_out) {

@@ -56,6 +56,11 @@ CUptiResult cuptiGetResultString(CUptiResult, const char** text) {
   return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
+  if (fake_cupti_control.behaviour == FakeCuptiBehaviour::knows_no_threads) return CUPTI_ERROR_NOT_SUPPORTED;
+  return type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc timestamp) {
   const std::lock_guard lock(mutex);
   made.push_back(FakeCuptiCall::register_timestamp_callback);

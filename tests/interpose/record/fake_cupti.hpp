@@ -10,7 +10,13 @@
 
 namespace penstock::test {
 
-enum class FakeCuptiBehaviour : int { normal, already_subscribed, unknown_version, traces_no_calls };
+enum class FakeCuptiBehaviour : int {
+  normal,
+  already_subscribed,
+  unknown_version,
+  traces_no_calls,
+  knows_no_threads
+};
 
 /// What was asked of it, in order.
 enum class FakeCuptiCall : int {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,10 @@ TEST_P(GpuActivity, is_recorded_and_own_work_told_apart_whenever_CUDA_comes) {
   for (const auto& kernel : kernels) {
     EXPECT_NE(recording.text(kernel.name).find("count_up"), std::string::npos) << recording.text(kernel.name);
   }
+  std::set<std::uint32_t> launching;
+  for (const auto& kernel : kernels) launching.insert(kernel.thread_id);
+  EXPECT_EQ(launching, std::set{static_cast<std::uint32_t>(header.process_id)});
+
   const auto copies = recording.all<trace::DeviceActivity>(trace::RecordKind::device_copy);
   expect_half_is_own(copies, rounds, header);
   for (const auto& copy : copies) EXPECT_EQ(copy.bytes, GpuWork::bytes);

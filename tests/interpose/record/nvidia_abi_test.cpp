@@ -91,9 +91,13 @@ TEST(NvidiaAbi, driver_call_ids_are_those_of_the_header) {
       CUPTI_DRIVER_TRACE_CBID_cuMemcpyPeerAsync,
       CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DPeerAsync,
       CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz,
       CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel,
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz,
       CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch,
+      CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch_ptsz,
       CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx,
+      CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz,
       CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync,
       CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync_v2,
   };

@@ -1,5 +1,7 @@
 // Many threads at once: what each wrote is whole and in order, whatever the others do.
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -91,6 +93,45 @@ TEST(RecorderThreads, a_thread_that_ends_leaves_its_lane_to_the_next) {
   ASSERT_EQ(numbers.size(), writers);
   for (const auto& [writer, of_writer] : numbers) expect_whole_and_ordered(of_writer, 10);
   EXPECT_LE(recording.header().claimed_blocks, 3u) << "short threads one after the other share a block";
+}
+
+TEST(RecorderThreads, each_record_lies_behind_the_name_of_its_thread) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    for (const char* name : {"red", "a name that is too long for the system"}) {
+      std::jthread([name] {
+        const std::string kept = std::string(name).substr(0, 15);
+        pthread_setname_np(pthread_self(), kept.c_str());
+        write_call(static_cast<std::uint64_t>(gettid()), 0);
+        write_call(static_cast<std::uint64_t>(gettid()), 1);
+      });
+    }
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  std::vector<std::string> names;
+  std::size_t calls = 0;
+  const ReadRecording recording(folder.recording());
+  for (const test::Block& block : recording.blocks()) {
+    std::uint64_t thread_id = block.header.thread_id;
+    const std::string first_name = block.header.thread_name;
+    for (const test::RawRecord& raw : block.records) {
+      if (ReadRecording::kind_of(raw) == trace::RecordKind::thread) {
+        trace::Thread thread{};
+        std::memcpy(&thread, raw.data(), sizeof thread);
+        thread_id = thread.thread_id;
+        names.emplace_back(thread.name);
+      } else if (ReadRecording::kind_of(raw) == trace::RecordKind::mpi_call) {
+        trace::MpiCall call;
+        std::memcpy(&call, raw.data(), sizeof call);
+        EXPECT_EQ(call.call_site, thread_id);
+        if (calls++ == 0) names.emplace_back(first_name);
+      }
+    }
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"red", "a name that is "}));
+  EXPECT_EQ(calls, 4u);
 }
 
 TEST(RecorderThreads, a_record_from_a_thread_local_destructor_is_kept) {

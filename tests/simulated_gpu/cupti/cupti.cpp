@@ -2,6 +2,8 @@
 // into the tool's buffers. Records appear when their activity is finished, so a forced flush finds no half
 // ones.
 #include <cupti.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -23,6 +25,7 @@ struct Collection {
   std::array<std::atomic<bool>, kind_limit> enabled{};
   std::atomic<int> traced_driver_calls{0};  // by cuptiActivityEnableDriverApi
   std::atomic<CUpti_TimestampCallbackFunc> clock{nullptr};
+  std::atomic<bool> threads_by_system{false};
   RecordBuffers buffers;
 
   [[nodiscard]] bool wants(CUpti_ActivityKind kind) const {
@@ -47,12 +50,27 @@ std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// The call's length, and which call it is, are not simulated.
+void write_call(std::uint32_t correlation) {
+  CUpti_ActivityAPI record{};
+  record.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+  record.start = record.end = now_ns();
+  record.processId = static_cast<std::uint32_t>(getpid());
+  record.threadId = collection().threads_by_system.load(std::memory_order_relaxed)
+                        ? static_cast<std::uint32_t>(gettid())
+                        : static_cast<std::uint32_t>(pthread_self());
+  record.correlationId = correlation;
+  collection().buffers.write(record);
+}
+
 // As NVIDIA's, only of calls that are traced, which is why a recorder must enable those too.
 void issued(std::uint32_t correlation) {
   Collection& all = collection();
   const bool traced = all.wants(CUPTI_ACTIVITY_KIND_DRIVER) || all.wants(CUPTI_ACTIVITY_KIND_RUNTIME) ||
                       all.traced_driver_calls.load(std::memory_order_relaxed) > 0;
-  if (!traced || !all.wants(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)) return;
+  if (!traced) return;
+  if (all.wants(CUPTI_ACTIVITY_KIND_DRIVER)) write_call(correlation);
+  if (!all.wants(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)) return;
   for (const auto& [kind, ids] : external_ids) {
     if (ids.empty()) continue;
     CUpti_ActivityExternalCorrelation record{};
@@ -84,8 +102,7 @@ void finished(const SimulatedGpuActivity* activity) {
 constexpr SimulatedGpuObserver observer{now_ns, issued, finished};
 
 CUptiResult set_enabled(CUpti_ActivityKind kind, bool enabled) {
-  const bool is_api = kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME;
-  if (!is_api && record_bytes(kind) == 0) {
+  if (kind != CUPTI_ACTIVITY_KIND_RUNTIME && record_bytes(kind) == 0) {
     simulated_gpu_say_unknown("activity kind", std::to_string(kind).c_str());
     return CUPTI_ERROR_INVALID_KIND;
   }
@@ -134,6 +151,12 @@ CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
 CUptiResult cuptiGetTimestamp(uint64_t* timestamp) {
   if (timestamp == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *timestamp = now_ns();
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
+  if (const CUptiResult fault = injected(__func__); fault != CUPTI_SUCCESS) return fault;
+  collection().threads_by_system = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
   return CUPTI_SUCCESS;
 }
 

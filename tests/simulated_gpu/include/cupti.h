@@ -106,6 +106,12 @@ typedef enum {
 } CUpti_FuncShmemLimitConfig;
 typedef enum { CUPTI_CHANNEL_TYPE_INVALID = 0, CUPTI_CHANNEL_TYPE_FORCE_INT = 0x7fffffff } CUpti_ChannelType;
 
+typedef enum {
+  CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT = 0,
+  CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM = 1,
+  CUPTI_ACTIVITY_THREAD_ID_TYPE_FORCE_INT = 0x7fffffff
+} CUpti_ActivityThreadIdType;
+
 typedef uint32_t CUpti_CallbackId;
 
 typedef struct PACKED_ALIGNMENT {
@@ -277,6 +283,7 @@ typedef uint64_t (*CUpti_TimestampCallbackFunc)(void);
 CUptiResult cuptiGetVersion(uint32_t* version);
 CUptiResult cuptiGetResultString(CUptiResult result, const char** str);
 CUptiResult cuptiGetTimestamp(uint64_t* timestamp);
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type);
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp);
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc funcBufferRequested,
                                            CUpti_BuffersCallbackCompleteFunc funcBufferCompleted);

@@ -3,11 +3,14 @@
 #include <cuda_runtime.h>
 #include <cupti.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <ctime>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace activity_test {
@@ -183,6 +186,29 @@ TEST_F(Activity, is_joined_to_external_ids_by_its_correlation_id) {
   }
 }
 
+TEST_F(Activity, has_a_call_with_the_thread_that_made_it) {
+  std::vector<std::uint32_t> expected;
+  const auto fill = [&](CUpti_ActivityThreadIdType type) {
+    ASSERT_EQ(cuptiSetThreadIdType(type), CUPTI_SUCCESS);
+    ASSERT_EQ(cudaMemset(memory_, 0, 4), cudaSuccess);
+    const bool by_system = type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
+    expected.push_back(by_system ? static_cast<std::uint32_t>(gettid())
+                                 : static_cast<std::uint32_t>(pthread_self()));
+  };
+  fill(CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT);
+  fill(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  std::jthread(fill, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM).join();
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  const auto calls = records<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_DRIVER);
+  std::vector<std::uint32_t> threads;
+  for (const auto& fill_record : records<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET)) {
+    for (const auto& call : calls) {
+      if (call.correlationId == fill_record.correlationId) threads.push_back(call.threadId);
+    }
+  }
+  EXPECT_EQ(threads, expected);
+}
+
 TEST_F(Activity, is_joined_only_for_calls_that_are_traced) {
   ASSERT_EQ(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_DRIVER), CUPTI_SUCCESS);
   ASSERT_EQ(cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, 1),
@@ -207,7 +233,7 @@ TEST_F(Activity, that_finds_no_buffer_is_counted_as_dropped) {
   refuse_buffers = false;
   std::size_t dropped = 0;
   ASSERT_EQ(cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped), CUPTI_SUCCESS);
-  EXPECT_EQ(dropped, 3u);
+  EXPECT_EQ(dropped, 6u) << "three activities and their calls";
   ASSERT_EQ(cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped), CUPTI_SUCCESS);
   EXPECT_EQ(dropped, 0u);
 }
