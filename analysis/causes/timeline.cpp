@@ -1,40 +1,12 @@
 #include "analysis/causes/timeline.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <tuple>
+
+#include "analysis/causes/kernel_owner.hpp"
 
 namespace penstock::analysis {
 namespace {
-
-/// Recognises NCCL's kernels by their names, which NCCL generates; nothing else identifies them. Names are
-/// mangled.
-bool is_nccls(std::string_view name) {
-  if (name.starts_with("_Z")) {
-    name.remove_prefix(std::min(name.find_first_not_of("0123456789", 2), name.size()));
-  }
-  return name.starts_with("ncclDevKernel") || name.starts_with("ncclKernel");
-}
-
-/// Separates the application's kernels from others. The recording marks Penstock's own.
-class KernelOwner {
- public:
-  explicit KernelOwner(const Strings& strings) : strings_(strings) {}
-  [[nodiscard]] bool is_the_application(const trace::DeviceActivity& kernel) {
-    if (kernel.own != 0) {
-      return false;
-    }
-    const bool* known = is_nccls_.find(kernel.name);
-    if (known == nullptr) {
-      known = &(is_nccls_[kernel.name] = is_nccls(strings_.at(kernel.name)));
-    }
-    return !*known;
-  }
-
- private:
-  const Strings& strings_;
-  IdTable<bool> is_nccls_;  ///< by name
-};
 
 Interval clipped(std::uint64_t begin_ns, std::uint64_t end_ns, const RankTrace& rank) {
   return {std::max(begin_ns, rank.begin_ns), std::min(end_ns, rank.end_ns)};

@@ -15,6 +15,7 @@
 #include "analysis/figures/rank_sums.hpp"
 #include "analysis/figures/replay_figure.hpp"
 #include "analysis/figures/step_sums.hpp"
+#include "analysis/figures/thread_sums.hpp"
 #include "analysis/figures/transport_sums.hpp"
 #include "analysis/pipeline/figure_list.hpp"
 
@@ -23,6 +24,7 @@ namespace penstock::analysis {
 /// In the order in which they are finished: one may use what those before it have put into the report.
 using AllFigures = FigureList<JobFacts,        //
                               RankSums,        //
+                              ThreadSums,      // adds to the ranks
                               Breakdowns,      // adds flaws to the job's
                               GapSums,         //
                               StepSums,        //

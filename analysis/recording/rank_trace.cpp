@@ -1,6 +1,7 @@
 #include "analysis/recording/rank_trace.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <unordered_map>
 
 #include "analysis/recording/trace_reader.hpp"
@@ -15,15 +16,23 @@ struct Collector {
   std::unordered_map<std::uint64_t, std::uint32_t> lanes;
   std::uint64_t last_ns = 0;
   std::uint64_t last_block_lane = 0;
+  std::uint64_t last_block_thread = 0;
   std::uint32_t last_lane = ~std::uint32_t{0};
 
   /// Returns the lane of the block's records; all records of a block belong to one lane.
   std::uint32_t lane_of(const trace::BlockHeader& block) {
-    if (last_lane == ~std::uint32_t{0} || last_block_lane != block.lane) {
+    if (last_lane == ~std::uint32_t{0} || last_block_lane != block.lane ||
+        last_block_thread != block.thread_id) {
       last_block_lane = block.lane;
+      last_block_thread = block.thread_id;
       last_lane = lanes.try_emplace(block.lane, static_cast<std::uint32_t>(lanes.size())).first->second;
+      note_thread(last_lane, block.thread_id, block.thread_name);
     }
     return last_lane;
+  }
+  template <std::size_t size>
+  void note_thread(std::uint32_t lane, std::uint64_t thread_id, const char (&name)[size]) {
+    rank.threads.push_back({lane, thread_id, std::string(name, strnlen(name, size))});
   }
   /// Counts a record of which only the end time is used.
   void pass_over(std::uint64_t end_ns) {
@@ -45,6 +54,9 @@ struct Collector {
   }
 
   void operator()(const trace::Text& record, const trace::BlockHeader&) { rank.strings.append(record); }
+  void operator()(const trace::Thread& record, const trace::BlockHeader& block) {
+    note_thread(lane_of(block), record.thread_id, record.name);
+  }
   void operator()(const trace::Module& record, const trace::BlockHeader&) { rank.modules.push_back(record); }
   void operator()(const trace::Communicator& record, const trace::BlockHeader&) {
     rank.communicators.push_back(record);
@@ -133,6 +145,7 @@ void RankTrace::clear() {
   record_count = 0;
   has_gpu_records = false;
   strings.clear();
+  threads.clear();
   modules.clear();
   communicators.clear();
   calls.clear();
@@ -209,6 +222,8 @@ void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what,
   if (rank.is_cut()) {
     rank.forget_from(rank.end_ns);
   }
+  std::sort(rank.threads.begin(), rank.threads.end());
+  rank.threads.erase(std::unique(rank.threads.begin(), rank.threads.end()), rank.threads.end());
   for (const trace::Communicator& each : rank.communicators) {
     if (rank.global_ids_.find(each.local_id) == nullptr) {
       rank.global_ids_[each.local_id] = each.global_id;

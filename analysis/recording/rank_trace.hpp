@@ -31,6 +31,15 @@ using Half = Laned<trace::MessageHalf>;
 using Operation = Laned<trace::CollectiveOperation>;
 using Transfer = Laned<trace::Transfer>;
 
+/// A thread that wrote into a lane. A lane has several if they ran one after the other, and a thread several
+/// lanes if it wrote rare records, too.
+struct LaneThread {
+  std::uint32_t lane;
+  std::uint64_t thread_id;  ///< of the operating system
+  std::string name;         ///< the program's own if it has none; empty: not known
+  auto operator<=>(const LaneThread&) const = default;
+};
+
 /// Strings of one recording by id. An id that is missing (the recording was cut off) reads as "?".
 class Strings {
  public:
@@ -60,6 +69,7 @@ struct RankTrace {
   std::uint64_t record_count = 0;
   bool has_gpu_records = false;  ///< kernels, copies or memsets
   Strings strings;
+  std::vector<LaneThread> threads;  ///< by lane
   std::vector<trace::Module> modules;
   std::vector<trace::Communicator> communicators;
   std::vector<Call> calls;  ///< by lane, then by time; calls of a lane do not overlap

@@ -140,6 +140,9 @@ std::vector<Flaw> TraceReader::for_each(Handler&& handle) {
         case trace::RecordKind::notice:
           pass_on<trace::Notice>(index, handle);
           break;
+        case trace::RecordKind::thread:
+          pass_on<trace::Thread>(index, handle);
+          break;
         case trace::RecordKind::block:
         default:
           skip(index, "unknown record kind");

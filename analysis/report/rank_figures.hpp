@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/causes/causes.hpp"
+#include "analysis/report/thread_figures.hpp"
 
 namespace penstock::analysis {
 
@@ -44,7 +46,8 @@ struct RankFigures {
   std::optional<std::uint64_t> finish_cost_ns;  ///< after the last event; likewise
   std::optional<std::uint64_t> own_cost_ns;     ///< of recording; known if the rank finished
   std::optional<std::uint64_t>
-      clock_error_ns;  ///< of GPU timestamps; none if there is no GPU or it is unknown
+      clock_error_ns;                  ///< of GPU timestamps; none if there is no GPU or it is unknown
+  std::vector<ThreadFigures> threads;  ///< by number; none: fewer than two communicate. Added last
 
   template <typename Archive>
   void exchange(Archive& archive) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/report/json/report_json.hpp"
@@ -27,6 +28,26 @@ struct Truth {
   Nanoseconds kernels;    ///< K
   Nanoseconds host;       ///< H
   Nanoseconds in_flight;  ///< R
+
+  struct OfThread {
+    Nanoseconds host;
+    Nanoseconds in_flight;
+    std::set<std::uint8_t> gpus;
+  };
+  std::map<std::uint64_t, OfThread> threads;  ///< by lane
+  std::map<std::uint8_t, Nanoseconds> kernels_of_gpu;
+  Nanoseconds kernels_of_nobody;
+
+  /// K of a thread.
+  [[nodiscard]] Nanoseconds kernels_of(const OfThread& thread) const {
+    Nanoseconds all = kernels_of_nobody;
+    for (const auto& [gpu, on_gpu] : kernels_of_gpu) {
+      if (thread.gpus.empty() || thread.gpus.contains(gpu)) {
+        all |= on_gpu;
+      }
+    }
+    return all;
+  }
 };
 
 void mark(Nanoseconds& set, std::uint64_t begin, std::uint64_t end) {
@@ -54,7 +75,13 @@ class Generator {
       kernels(job.ranks.back(), job.truths.back());
       for (std::uint64_t lane = 0; lane < 1 + upto(2); ++lane) {
         job.ranks.back().on_lane(lane);
-        calls(job.ranks.back(), job.truths.back(), rank, count);
+        Truth of_thread;
+        calls(job.ranks.back(), of_thread, rank, count);
+        job.truths.back().host |= of_thread.host;
+        job.truths.back().in_flight |= of_thread.in_flight;
+        Truth::OfThread& thread = job.truths.back().threads[lane];
+        thread.host = of_thread.host;
+        thread.in_flight = of_thread.in_flight;
       }
       ranges(job.ranks.back());
     }
@@ -69,6 +96,9 @@ class Generator {
     for (std::uint64_t i = upto(25); i > 0; --i) {
       const std::uint64_t begin = upto(run_ns);
       const std::uint64_t end = begin + upto(400);  // some go on behind the end of the run
+      const std::uint64_t lane = upto(5);  // of a thread that may not communicate; the last: nobody's
+      const auto gpu = static_cast<std::uint8_t>(upto(3));
+      rank.launches(lane == 4 ? 0 : RecordingBuilder::thread_of_lane(lane), gpu);
       switch (upto(6)) {
         case 0:
           rank.kernel(begin, end, "pull", true);
@@ -79,6 +109,12 @@ class Generator {
         default:
           rank.kernel(begin, end, upto(2) == 0 ? "_Z4bulkv" : "_Z4edgev");
           mark(truth.kernels, begin, end);
+          mark(truth.kernels_of_gpu[gpu], begin, end);
+          if (lane == 4) {
+            mark(truth.kernels_of_nobody, begin, end);
+          } else if (begin < end) {
+            truth.threads[lane].gpus.insert(gpu);
+          }
       }
     }
   }
@@ -257,6 +293,42 @@ TEST_P(Property, sets_of_time_are_what_counting_each_nanosecond_gives) {
       EXPECT_EQ(rank.exposed_ns, (truth.host & ~truth.kernels).count());
       EXPECT_EQ(rank.upper_bound_ns, (communication & ~truth.kernels).count());
       EXPECT_EQ(rank.hidden_ns, (communication & truth.kernels).count());
+    }
+  }
+}
+
+TEST_P(Property, threads_have_the_calls_that_are_theirs_and_the_kernels_of_their_gpus) {
+  const RandomJob job = Generator(GetParam()).make();
+  const Report report = report_on(job, {.whole_run = true});
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    const Truth& truth = job.truths[i];
+    std::vector<Truth::OfThread> communicating;
+    for (const auto& [lane, thread] : truth.threads) {
+      if ((thread.host | thread.in_flight).any()) {
+        communicating.push_back(thread);
+      }
+    }
+    std::vector<ThreadFigures> threads = report.ranks[i].threads;
+    ASSERT_EQ(threads.size(), communicating.size() < 2 ? 0 : communicating.size());
+    for (std::size_t j = 0; j < communicating.size() && !threads.empty(); ++j) {
+      const Truth::OfThread& thread = communicating[j];
+      const Nanoseconds kernels = truth.kernels_of(thread);
+      const Nanoseconds communication = thread.host | thread.in_flight;
+      const auto found = std::find_if(threads.begin(), threads.end(), [&](const ThreadFigures& each) {
+        return each.host_ns == thread.host.count() && each.kernels_ns == kernels.count() &&
+               each.in_flight_ns == thread.in_flight.count() &&
+               each.communication_ns == communication.count() &&
+               each.hidden_ns == (communication & kernels).count() &&
+               each.exposed_ns == (thread.host & ~kernels).count() &&
+               each.upper_bound_ns == (communication & ~kernels).count();
+      });
+      ASSERT_NE(found, threads.end());
+      EXPECT_EQ(sum_of(found->by_cause), found->counted_ns);
+      if (report.ranks[i].is_counted) {
+        EXPECT_EQ(found->counted_ns,
+                  report.measure == Measure::exposed_communication ? found->exposed_ns : found->host_ns);
+      }
+      threads.erase(found);
     }
   }
 }

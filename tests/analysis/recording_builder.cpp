@@ -68,6 +68,17 @@ RecordingBuilder& RecordingBuilder::on_lane(std::uint64_t lane) {
   return *this;
 }
 
+RecordingBuilder& RecordingBuilder::named(std::string_view name) {
+  thread_names_[lane_] = name;
+  return *this;
+}
+
+RecordingBuilder& RecordingBuilder::launches(std::uint64_t thread_id, std::uint8_t device) {
+  launching_thread_ = thread_id;
+  device_ = device;
+  return *this;
+}
+
 RecordingBuilder& RecordingBuilder::call(const CallWords& words) {
   trace::MpiCall record{};
   record.begin_ns = origin_ns + words.begin;
@@ -142,6 +153,8 @@ RecordingBuilder& RecordingBuilder::kernel(std::uint64_t begin, std::uint64_t en
   record.end_ns = origin_ns + end;
   record.name = text(name);
   record.own = own ? 1 : 0;
+  record.device = device_;
+  record.thread_id = static_cast<std::uint32_t>(launching_thread_);
   record.kind = trace::RecordKind::kernel;
   return raw(record);
 }
@@ -236,7 +249,10 @@ std::vector<std::byte> RecordingBuilder::bytes() const {
       trace::BlockHeader block{};
       block.lane = lane;
       block.ordinal = ordinal++;
-      block.thread_id = 100 + lane;
+      block.thread_id = thread_of_lane(lane);
+      if (const auto name = thread_names_.find(lane); name != thread_names_.end()) {
+        name->second.copy(block.thread_name, sizeof block.thread_name);
+      }
       block.kind = trace::RecordKind::block;
       const std::size_t at = file.size();
       file.resize(at + trace::block_bytes);

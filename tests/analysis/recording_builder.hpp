@@ -75,6 +75,11 @@ class RecordingBuilder {
   RecordingBuilder& runs(std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& never_finishes();
   RecordingBuilder& on_lane(std::uint64_t lane);
+  /// Names the thread of the present lane, whose id is thread_of_lane().
+  RecordingBuilder& named(std::string_view name);
+  [[nodiscard]] static std::uint64_t thread_of_lane(std::uint64_t lane) { return 100 + lane; }
+  /// Later kernels are on this GPU, launched by this thread; 0: nobody knows by which.
+  RecordingBuilder& launches(std::uint64_t thread_id, std::uint8_t device);
   RecordingBuilder& call(const CallWords& words);
   RecordingBuilder& half(const HalfWords& words);
   RecordingBuilder& operation(const OperationWords& words);
@@ -105,7 +110,10 @@ class RecordingBuilder {
 
   trace::FileHeader header_{};
   std::uint64_t lane_ = 0;
+  std::uint64_t launching_thread_ = 0;
+  std::uint8_t device_ = 0;
   std::map<std::uint64_t, std::vector<std::byte>> records_by_lane_;
+  std::map<std::uint64_t, std::string> thread_names_;  ///< by lane
   std::map<std::string, std::uint32_t, std::less<>> texts_;
 };
 

@@ -9,6 +9,41 @@ Json if_kernels_known(const RankFigures& rank, std::uint64_t time_ns) {
   return rank.kernels_known ? Json(seconds(time_ns)) : Json(nullptr);
 }
 
+Json overlap_of(const RankFigures& rank, std::uint64_t hidden_ns, std::uint64_t communication_ns) {
+  return rank.kernels_known && communication_ns != 0
+             ? Json(static_cast<double>(hidden_ns) / static_cast<double>(communication_ns))
+             : Json(nullptr);
+}
+
+Json phases_of(const ThreadFigures& thread, const RankFigures& rank) {
+  Json list = Json::array();
+  for (const ThreadPhaseFigures& each : thread.phases) {
+    list.push_back({{"name", each.name},
+                    {"total_s", seconds(each.total_ns)},
+                    {"counted_s", seconds(each.counted_ns)},
+                    {"exposed_upper_bound_s", if_kernels_known(rank, each.upper_bound_ns)}});
+  }
+  return list;
+}
+
+Json of_thread(const ThreadFigures& thread, const RankFigures& rank) {
+  return {{"number", thread.number},
+          {"name", thread.name.empty() ? Json(nullptr) : Json(thread.name)},
+          {"gpus", thread.gpus.empty() ? Json(nullptr) : Json(thread.gpus)},
+          {"kernels_s", if_kernels_known(rank, thread.kernels_ns)},
+          {"host_in_mpi_s", seconds(thread.host_ns)},
+          {"in_flight_s", seconds(thread.in_flight_ns)},
+          {"communication_s", seconds(thread.communication_ns)},
+          {"exposed_s", if_kernels_known(rank, thread.exposed_ns)},
+          {"exposed_upper_bound_s", if_kernels_known(rank, thread.upper_bound_ns)},
+          {"hidden_s", if_kernels_known(rank, thread.hidden_ns)},
+          {"overlap", overlap_of(rank, thread.hidden_ns, thread.communication_ns)},
+          {"counted_s", rank.is_counted ? Json(seconds(thread.counted_ns)) : Json(nullptr)},
+          {"by_cause_s", rank.is_counted ? seconds_by_cause(thread.by_cause) : Json(nullptr)},
+          {"within_clock_error_s", within_error(thread.within_error)},
+          {"phases", phases_of(thread, rank)}};
+}
+
 }  // namespace
 
 Json of(const RankFigures& rank) {
@@ -27,10 +62,7 @@ Json of(const RankFigures& rank) {
             {"exposed_s", if_kernels_known(rank, rank.exposed_ns)},
             {"exposed_upper_bound_s", if_kernels_known(rank, rank.upper_bound_ns)},
             {"hidden_s", if_kernels_known(rank, rank.hidden_ns)}};
-  const bool has_overlap = rank.kernels_known && rank.communication_ns != 0;
-  json["overlap"] =
-      has_overlap ? Json(static_cast<double>(rank.hidden_ns) / static_cast<double>(rank.communication_ns))
-                  : Json(nullptr);
+  json["overlap"] = overlap_of(rank, rank.hidden_ns, rank.communication_ns);
   json["cuda_synchronisation_s"] = if_kernels_known(rank, rank.cuda_synchronisation_ns);
   json["computing_s"] = if_kernels_known(rank, rank.computing_ns);
   json["gpu_busy_s"] = if_kernels_known(rank, rank.gpu_busy_ns);
@@ -45,6 +77,9 @@ Json of(const RankFigures& rank) {
   json["tool_start_s"] = rank.start_cost_ns ? Json(seconds(*rank.start_cost_ns)) : Json(nullptr);
   json["tool_finish_s"] = rank.finish_cost_ns ? Json(seconds(*rank.finish_cost_ns)) : Json(nullptr);
   json["gpu_clock_error_s"] = rank.clock_error_ns ? Json(seconds(*rank.clock_error_ns)) : Json(nullptr);
+  for (const ThreadFigures& each : rank.threads) {
+    json["threads"].push_back(of_thread(each, rank));
+  }
   return json;
 }
 

@@ -13,21 +13,22 @@ struct Section {
 
 /// In the order in which they are read. A new section is its file and its line here.
 constexpr Section sections[] = {
-    {write_header, true},         //
-    {write_recorded_part, true},  //
-    {write_verdict, true},        //
-    {write_steps, true},          //
-    {write_advice, true},         //
-    {write_replay, true},         //
-    {write_causes, true},         //
-    {write_call_sites, true},     //
-    {write_ranks, true},          //
-    {write_kernels, false},       //
-    {write_collectives, false},   //
-    {write_late_ranks, false},    //
-    {write_phases, false},        //
-    {write_transports, false},    //
-    {write_closing, true},        //
+    {write_header, true},          //
+    {write_recorded_part, true},   //
+    {write_verdict, true},         //
+    {write_steps, true},           //
+    {write_advice, true},          //
+    {write_replay, true},          //
+    {write_causes, true},          //
+    {write_call_sites, true},      //
+    {write_ranks, true},           //
+    {write_kernels, false},        //
+    {write_collectives, false},    //
+    {write_late_ranks, false},     //
+    {write_phases, false},         //
+    {write_thread_phases, false},  //
+    {write_transports, false},     //
+    {write_closing, true},         //
 };
 
 }  // namespace

@@ -16,6 +16,7 @@ void write_replay(ReportWriter& out);
 void write_causes(ReportWriter& out);  // waits_section.cpp
 void write_call_sites(ReportWriter& out);
 void write_phases(ReportWriter& out);
+void write_thread_phases(ReportWriter& out);
 void write_ranks(ReportWriter& out);
 void write_kernels(ReportWriter& out);
 void write_collectives(ReportWriter& out);

@@ -22,6 +22,7 @@ RecordingBuilder everything(std::int32_t rank, std::int32_t ranks) {
     const std::uint64_t key = (static_cast<std::uint64_t>(rank == 0 ? 1 : 2) << 40) | (step + 1);
     const std::uint64_t other_key = (static_cast<std::uint64_t>(rank == 0 ? 2 : 1) << 40) | (step + 1);
     builder.range("step", t, t + 1000)
+        .launches(RecordingBuilder::thread_of_lane(step % 2), static_cast<std::uint8_t>(step % 2))
         .kernel(t, t + 300, "_Z4bulkv")
         .kernel(t + 200, t + 250, "pull", true)
         .copy(t + 300, t + 320, 4096, 2)

@@ -1,0 +1,32 @@
+#include "analysis/causes/kernel_owner.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace penstock::analysis {
+namespace {
+
+/// Recognises NCCL's kernels by their names, which NCCL generates; nothing else identifies them. Names are
+/// mangled.
+bool is_nccls(std::string_view name) {
+  if (name.starts_with("_Z")) {
+    name.remove_prefix(std::min(name.find_first_not_of("0123456789", 2), name.size()));
+  }
+  return name.starts_with("ncclDevKernel") || name.starts_with("ncclKernel");
+}
+
+}  // namespace
+
+/// The recording marks Penstock's own.
+bool KernelOwner::is_the_application(const trace::DeviceActivity& kernel) {
+  if (kernel.own != 0) {
+    return false;
+  }
+  const bool* known = is_nccls_.find(kernel.name);
+  if (known == nullptr) {
+    known = &(is_nccls_[kernel.name] = is_nccls(strings_.at(kernel.name)));
+  }
+  return !*known;
+}
+
+}  // namespace penstock::analysis
