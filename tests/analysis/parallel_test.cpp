@@ -88,7 +88,8 @@ TEST_P(Parallel, nothing_is_done_for_no_items) {
       0, GetParam(), [](std::size_t, unsigned) { FAIL(); }, [](std::size_t, unsigned) { FAIL(); });
 }
 
-/// Hosts of other clocks, steps found by a call site, a rank that is missing, halves that nobody answers.
+/// Hosts of other clocks, steps found by a call site, a rank that is missing, halves that nobody answers,
+/// ranks of which two threads communicate.
 void write_uneven_job(const TemporaryDirectory& directory) {
   for (const std::int32_t rank : {0, 1, 2, 4, 5}) {
     RecordingBuilder builder(rank, 6);
@@ -114,6 +115,12 @@ void write_uneven_job(const TemporaryDirectory& directory) {
                  .end = at + 700,
                  .call_site = 0x30,
                  .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
+      if (rank % 2 == 1) {
+        builder.on_lane(1)
+            .range("of one thread", at + 350, at + 450)
+            .call({.function = "MPI_Recv", .begin = at + 200 + late, .end = at + 420, .call_site = 0x40})
+            .on_lane(0);
+      }
     }
     builder.notice(rank < 3 ? "a feature is off" : "another one is").write(directory.path());
   }
@@ -232,6 +239,14 @@ std::vector<std::unique_ptr<TemporaryDirectory>> jobs() {
   write_uneven_job(*all[1]);
   write_job_on_two_hosts(*all[2]);
   return all;
+}
+
+TEST(ReportBySeveralThreads, has_rows_of_threads) {
+  const TemporaryDirectory directory;
+  write_uneven_job(directory);
+  for (const RankFigures& rank : analyse(directory.path()).ranks) {
+    EXPECT_EQ(rank.threads.size(), rank.rank % 2 == 1 ? 2u : 0u) << rank.rank;
+  }
 }
 
 TEST(ReportBySeveralThreads, is_the_same_byte_for_byte) {

@@ -1,4 +1,6 @@
 // gmh_init, and the queries about ranks.
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdio>
 #include <thread>
@@ -43,6 +45,7 @@ void close(Thread& thread) {
 
 void run_thread(Job& job, int vgpu, const Cores& cores, gmh_thread_func_t function, void* argument) noexcept {
   const int code = guarded([&] {
+    pthread_setname_np(pthread_self(), text("gmh %d", vgpu).c_str());  // for debuggers and profiles
     bind_to(cores);
     const int device = job.devices()[static_cast<std::size_t>(vgpu)];
     check(cudaSetDevice(device), "choose a GPU");
