@@ -17,6 +17,15 @@ RecordingBuilder everything(std::int32_t rank, std::int32_t ranks) {
   RecordingBuilder builder(rank, ranks);
   const std::int32_t peer = (rank + 1) % ranks;
   builder.module("/nowhere/solver", 0x1000, 0x2000, 0, 0x1000).notice("a feature is off").runs(0, 5000);
+  trace::Thread next{};
+  next.thread_id = RecordingBuilder::thread_of_lane(1);
+  next.name[0] = 'x';
+  next.kind = trace::RecordKind::thread;
+  builder.on_lane(1)
+      .raw(next)
+      .range("of a thread", 700, 1100)
+      .call({.function = "MPI_Recv", .begin = 800, .end = 1000})
+      .on_lane(0);
   for (std::uint64_t step = 0; step < 4; ++step) {
     const std::uint64_t t = 500 + step * 1000;
     const std::uint64_t key = (static_cast<std::uint64_t>(rank == 0 ? 1 : 2) << 40) | (step + 1);
