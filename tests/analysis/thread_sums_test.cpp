@@ -114,16 +114,19 @@ TEST(ThreadSums, a_thread_that_polls_has_its_messages_under_way_in_the_upper_bou
   EXPECT_EQ(first.phases[1].upper_bound_ns, 110u);
 }
 
+/// Two threads that wait from 50 to 250 and from 60 to 210.
+RecordingBuilder two_waits() {
+  return RecordingBuilder(0, 1)
+      .on_lane(0)
+      .call({.function = "MPI_Recv", .begin = 50, .end = 250})
+      .on_lane(1)
+      .call({.function = "MPI_Recv", .begin = 60, .end = 210});
+}
+
 TEST(ThreadSums, threads_that_share_a_gpu_have_all_its_kernels) {
-  const Report report = report_on(RecordingBuilder(0, 1)
-                                      .launches(first_thread, 0)
-                                      .kernel(0, 100)
-                                      .launches(second_thread, 0)
-                                      .kernel(100, 200)
-                                      .on_lane(0)
-                                      .call({.function = "MPI_Recv", .begin = 50, .end = 250})
-                                      .on_lane(1)
-                                      .call({.function = "MPI_Recv", .begin = 60, .end = 210}));
+  RecordingBuilder rank = two_waits();
+  rank.launches(first_thread, 0).kernel(0, 100).launches(second_thread, 0).kernel(100, 200);
+  const Report report = report_on(rank);
   const std::vector<ThreadFigures>& threads = report.ranks.at(0).threads;
   ASSERT_EQ(threads.size(), 2u);
   EXPECT_EQ(threads[0].kernels_ns, 200u);
@@ -132,15 +135,10 @@ TEST(ThreadSums, threads_that_share_a_gpu_have_all_its_kernels) {
 }
 
 TEST(ThreadSums, for_a_thread_that_launches_nothing_all_kernels_count) {
-  const Report report = report_on(RecordingBuilder(0, 1)
-                                      .launches(first_thread, 0)
-                                      .kernel(0, 100)
-                                      .launches(777, 1)  // a thread that does not communicate
-                                      .kernel(100, 200)
-                                      .on_lane(0)
-                                      .call({.function = "MPI_Recv", .begin = 50, .end = 250})
-                                      .on_lane(1)
-                                      .call({.function = "MPI_Recv", .begin = 60, .end = 210}));
+  constexpr std::uint64_t another_thread = 777;  // which does not communicate
+  RecordingBuilder rank = two_waits();
+  rank.launches(first_thread, 0).kernel(0, 100).launches(another_thread, 1).kernel(100, 200);
+  const Report report = report_on(rank);
   const std::vector<ThreadFigures>& threads = report.ranks.at(0).threads;
   ASSERT_EQ(threads.size(), 2u);
   EXPECT_EQ(threads[0].kernels_ns, 100u);
