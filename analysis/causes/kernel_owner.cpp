@@ -17,16 +17,12 @@ bool is_nccls(std::string_view name) {
 
 }  // namespace
 
-/// The recording marks Penstock's own.
-bool KernelOwner::is_the_application(const trace::DeviceActivity& kernel) {
-  if (kernel.own != 0) {
-    return false;
-  }
+bool KernelOwner::is_nccl(const trace::DeviceActivity& kernel) {
   const bool* known = is_nccls_.find(kernel.name);
   if (known == nullptr) {
     known = &(is_nccls_[kernel.name] = is_nccls(strings_.at(kernel.name)));
   }
-  return !*known;
+  return *known;
 }
 
 }  // namespace penstock::analysis

@@ -10,7 +10,10 @@ namespace penstock::analysis {
 class KernelOwner {
  public:
   explicit KernelOwner(const Strings& strings) : strings_(strings) {}
-  [[nodiscard]] bool is_the_application(const trace::DeviceActivity& kernel);
+  [[nodiscard]] bool is_the_application(const trace::DeviceActivity& kernel) {
+    return kernel.own == 0 && !is_nccl(kernel);  // the recording marks Penstock's own
+  }
+  [[nodiscard]] bool is_nccl(const trace::DeviceActivity& kernel);
 
  private:
   const Strings& strings_;

@@ -80,16 +80,23 @@ void add_kernels(const RankTrace& rank, Timeline& timeline) {
   timeline.kernel_starts.clear();
   timeline.kernel_segments.reserve(rank.kernels.size());
   timeline.kernel_starts.reserve(rank.kernels.size());
+  timeline.scratch.clear();
   KernelOwner owner(rank.strings);
   for (const trace::DeviceActivity& each : rank.kernels) {
-    if (owner.is_the_application(each)) {
-      const Interval inside = clipped(each.begin_ns, each.end_ns, rank);
+    if (each.own != 0) {  // Penstock's
+      continue;
+    }
+    const Interval inside = clipped(each.begin_ns, each.end_ns, rank);
+    if (owner.is_nccl(each)) {
+      timeline.scratch.push_back(inside);
+    } else {
       timeline.kernel_segments.push_back({inside.begin_ns, inside.end_ns, each.name});
       if (inside.begin_ns < inside.end_ns) {
         timeline.kernel_starts.push_back({inside.begin_ns, each.name});
       }
     }
   }
+  timeline.nccl.assign_union_of(timeline.scratch);
   keep_the_earliest(timeline.kernel_segments);
 }
 
@@ -127,8 +134,8 @@ void make_timeline(const RankTrace& rank, Timeline& timeline) {
 }
 
 void cut_to(Interval window, Timeline& timeline) {
-  for (IntervalSet* set :
-       {&timeline.kernels, &timeline.host, &timeline.in_flight, &timeline.communication, &timeline.exposed}) {
+  for (IntervalSet* set : {&timeline.kernels, &timeline.nccl, &timeline.host, &timeline.in_flight,
+                           &timeline.communication, &timeline.exposed}) {
     set->cut_to(window);
   }
   cut_segments(window, timeline.host_segments);

@@ -35,6 +35,7 @@ struct KernelStart {
 /// All sets lie within the rank's run, between MPI_Init and MPI_Finalize, or within a part of it. Unit: ns.
 struct Timeline {
   IntervalSet kernels;        ///< K: the application's; no copies, no kernels of Penstock or NCCL
+  IntervalSet nccl;           ///< NCCL's kernels
   IntervalSet host;           ///< H
   IntervalSet in_flight;      ///< R
   IntervalSet communication;  ///< C = H ∪ R

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "analysis/causes/causes.hpp"
+#include "analysis/causes/hand_copies.hpp"
 #include "analysis/causes/rank_window.hpp"
 #include "analysis/causes/steps.hpp"
 #include "analysis/joining/job_axis.hpp"
@@ -58,6 +59,7 @@ struct RankInput {
   const IntervalSet& hidden_by;  ///< the kernels, or nothing, by the report's measure
   OutsideFigures before;         ///< the part that is counted
   OutsideFigures behind;
+  std::span<const HandCopy> hand_copies = {};  ///< of a counted rank
 };
 
 /// A call of a counted rank that is part of its timeline.

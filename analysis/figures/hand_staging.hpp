@@ -1,5 +1,4 @@
-// Finds device memory that a program copies by hand around messages of host memory: device → host before a
-// send, host → device after a receive, of as many bytes as the message. Must not know exposed time.
+// Adds up the copies with which a program stages messages by hand, by call site. Must not know exposed time.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +8,10 @@
 
 namespace penstock::analysis {
 
-/// Messages count for the call site that posted them, collective calls for their own. A copy stands for one
-/// message. A site is reported if copies were found for half of its messages, twice at least: one copy of the
-/// same size may be chance. Thread: one at a time. Memory: proportional to the call sites.
+/// Messages count for the call site that posted them, collective calls for their own. Thread: one at a time.
+/// Memory: proportional to the call sites.
 class HandStaging {
  public:
-  explicit HandStaging(const FigureContext& context) : sites_(context.sites) {}
   void add(const RankInput& rank);
   auto members() { return std::tie(sums_); }
   /// Orders the figures by the time of the copies, largest first.
@@ -23,13 +20,11 @@ class HandStaging {
  private:
   struct Sums {
     std::uint64_t messages = 0;
-    std::uint64_t staged = 0;
     std::uint64_t bytes = 0;
     std::uint64_t copies_ns = 0;
     std::uint64_t exposed_copies_ns = 0;
-    auto members() { return std::tie(messages, staged, bytes, copies_ns, exposed_copies_ns); }
+    auto members() { return std::tie(messages, bytes, copies_ns, exposed_copies_ns); }
   };
-  SiteTable& sites_;
   SumsBySite<Sums> sums_;
 };
 

@@ -11,6 +11,7 @@
 #include "analysis/figures/longest_waits.hpp"
 #include "analysis/figures/message_matrix.hpp"
 #include "analysis/figures/notices.hpp"
+#include "analysis/figures/part_sums.hpp"
 #include "analysis/figures/phase_sums.hpp"
 #include "analysis/figures/rank_sums.hpp"
 #include "analysis/figures/replay_figure.hpp"
@@ -28,6 +29,7 @@ using AllFigures = FigureList<JobFacts,        //
                               Breakdowns,      // adds flaws to the job's
                               GapSums,         //
                               StepSums,        //
+                              PartSums,        // has the ranks' and the steps' causes
                               PhaseSums,       //
                               LongestWaits,    //
                               TransportSums,   //

@@ -39,7 +39,10 @@ void Metrics::add(RankWindow& window) {
     rank.behind = outside(rank.counted, window.window.end_ns, trace.end_ns);
     cut_to(window.window, window.timeline);
   }
+  std::vector<HandCopy> hand_copies;
   if (rank.is_counted) {
+    hand_copies = find_hand_copies(trace, window.window, context_.sites);
+    rank.hand_copies = hand_copies;
     window.finder.emplace(trace, window.position, context_.index);
     add_calls(rank);
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/causes/causes.hpp"
+#include "analysis/report/part_figures.hpp"
 #include "analysis/report/thread_figures.hpp"
 
 namespace penstock::analysis {
@@ -38,6 +39,8 @@ struct RankFigures {
   std::uint64_t counted_ns = 0;   ///< exposed_ns or host_ns, by the report's measure
   TimeByCause by_cause{};         ///< sums to counted_ns
   TimeByCause within_error{};
+  std::optional<TimeByPart> parts;  ///< sums to total_ns; none: not counted, or not known; of the finished
+                                    ///< report only, so not exchanged
   std::uint64_t records = 0;
   std::uint64_t dropped_records = 0;
   std::uint64_t dropped_gpu_records = 0;

@@ -15,6 +15,7 @@
 #include "analysis/report/kernel_figures.hpp"
 #include "analysis/report/measure.hpp"
 #include "analysis/report/message_figures.hpp"
+#include "analysis/report/part_figures.hpp"
 #include "analysis/report/rank_figures.hpp"
 #include "analysis/report/replay_figures.hpp"
 #include "analysis/report/step_figures.hpp"
@@ -42,6 +43,7 @@ struct Report {
   std::uint64_t counted_ns = 0;       ///< likewise; every breakdown except by phase sums to it
   TimeByCause by_cause{};
   TimeByCause within_error{};
+  std::optional<TimeByPart> parts;        ///< sums to total_ns; none: the GPU's kernels are not known
   bool one_clock = true;                  ///< all ranks ran on one host
   std::size_t aligned_hosts = 0;          ///< if false: the number of hosts whose clocks could be aligned
   std::uint64_t host_clock_error_ns = 0;  ///< the largest error of these clocks
@@ -62,6 +64,7 @@ struct Report {
   std::vector<HandStagingFigures> hand_staging;   ///< by copies_ns
   std::vector<LateReceiveFigures> late_receives;  ///< by hides_ns
   std::vector<LongWaitFigures> longest_waits;     ///< by counted_ns
+  std::vector<HostCodeFigures> host_code;         ///< by host_code_ns
   std::vector<GapFigures> gaps;                   ///< sums to the unattributed time
   std::vector<PhaseFigures> phases;
   std::vector<TransportFigures> transports;  ///< by bytes

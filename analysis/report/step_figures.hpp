@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/causes/causes.hpp"
+#include "analysis/report/part_figures.hpp"
 
 namespace penstock::analysis {
 
@@ -21,6 +23,7 @@ struct StepFigures {
   std::uint64_t longest_ns = 0;
   std::int32_t longest_rank = -1;
   TimeByCause by_cause{};
+  std::optional<TimeByPart> parts;  ///< sums to total_ns; none: not known
 };
 
 /// The steps that the program repeats.

@@ -28,6 +28,9 @@ struct Truth {
   Nanoseconds kernels;    ///< K
   Nanoseconds host;       ///< H
   Nanoseconds in_flight;  ///< R
+  Nanoseconds nccl;
+  Nanoseconds copies;
+  Nanoseconds synchronised;
 
   struct OfThread {
     Nanoseconds host;
@@ -73,6 +76,7 @@ class Generator {
       job.truths.emplace_back();
       job.ranks.back().runs(0, run_ns);
       kernels(job.ranks.back(), job.truths.back());
+      copies(job.ranks.back(), job.truths.back());
       for (std::uint64_t lane = 0; lane < 1 + upto(2); ++lane) {
         job.ranks.back().on_lane(lane);
         Truth of_thread;
@@ -105,6 +109,7 @@ class Generator {
           break;
         case 1:
           rank.kernel(begin, end, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+          mark(truth.nccl, begin, end);
           break;
         default:
           rank.kernel(begin, end, upto(2) == 0 ? "_Z4bulkv" : "_Z4edgev");
@@ -116,6 +121,22 @@ class Generator {
             truth.threads[lane].gpus.insert(gpu);
           }
       }
+    }
+  }
+
+  /// Some are of a size that messages have, too.
+  void copies(RecordingBuilder& rank, Truth& truth) {
+    for (std::uint64_t i = upto(15); i > 0; --i) {
+      const std::uint64_t begin = upto(run_ns);
+      const std::uint64_t end = begin + upto(100);
+      rank.copy(begin, end, upto(2) == 0 ? 64 : 5000, static_cast<std::uint8_t>(1 + upto(2)));
+      mark(truth.copies, begin, end);
+    }
+    for (std::uint64_t i = upto(10); i > 0; --i) {
+      const std::uint64_t begin = upto(run_ns);
+      const std::uint64_t end = begin + upto(200);
+      rank.cuda_synchronisation(begin, end);
+      mark(truth.synchronised, begin, end);
     }
   }
 
@@ -329,6 +350,57 @@ TEST_P(Property, threads_have_the_calls_that_are_theirs_and_the_kernels_of_their
                   report.measure == Measure::exposed_communication ? found->exposed_ns : found->host_ns);
       }
       threads.erase(found);
+    }
+  }
+}
+
+TEST_P(Property, parts_are_what_counting_each_nanosecond_gives_and_sum_to_all_of_it) {
+  const RandomJob job = Generator(GetParam()).make();
+  for (const bool whole_run : {true, false}) {
+    const Report report = report_on(job, {.whole_run = whole_run});
+    if (!report.parts) {
+      EXPECT_EQ(report.measure, Measure::communication_time);
+      continue;
+    }
+    TimeByPart of_ranks{};
+    for (const RankFigures& rank : report.ranks) {
+      if (!rank.is_counted) {
+        continue;
+      }
+      const TimeByPart parts = rank.parts.value();
+      EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}), rank.total_ns);
+      EXPECT_EQ(exposed_in(parts) + time_of(parts, TimePart::mpi_files), rank.counted_ns);
+      for (std::size_t i = 0; i < part_count; ++i) {
+        of_ranks[i] += parts[i];
+      }
+      if (whole_run && report.measure == Measure::exposed_communication) {
+        const Truth& truth = job.truths[static_cast<std::size_t>(rank.rank)];
+        const Nanoseconds nccl = truth.nccl & ~truth.kernels & ~truth.host;
+        const Nanoseconds copies = truth.copies & ~truth.kernels & ~truth.host & ~truth.nccl;
+        EXPECT_EQ(time_of(parts, TimePart::kernels), truth.kernels.count());
+        EXPECT_EQ(time_of(parts, TimePart::nccl), nccl.count());
+        EXPECT_EQ(time_of(parts, TimePart::staging_by_hand) + time_of(parts, TimePart::other_copies),
+                  copies.count());
+        EXPECT_EQ(time_of(parts, TimePart::cuda_synchronisation),
+                  (truth.synchronised & ~truth.kernels & ~truth.host & ~truth.nccl & ~truth.copies).count());
+      }
+    }
+    EXPECT_EQ(of_ranks, *report.parts);
+    std::uint64_t host_code_ns = 0;
+    for (const HostCodeFigures& place : report.host_code) {
+      host_code_ns += place.host_code_ns;
+    }
+    EXPECT_EQ(host_code_ns, time_of(*report.parts, TimePart::host_code));
+    if (report.steps) {
+      TimeByPart of_steps{};
+      for (const StepFigures& step : report.steps->each) {
+        const TimeByPart of_step = step.parts.value();
+        EXPECT_EQ(std::accumulate(of_step.begin(), of_step.end(), std::uint64_t{0}), step.total_ns);
+        for (std::size_t i = 0; i < part_count; ++i) {
+          of_steps[i] += of_step[i];
+        }
+      }
+      EXPECT_EQ(of_steps, *report.parts);
     }
   }
 }

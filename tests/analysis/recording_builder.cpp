@@ -170,6 +170,15 @@ RecordingBuilder& RecordingBuilder::copy(std::uint64_t begin, std::uint64_t end,
   return raw(record);
 }
 
+RecordingBuilder& RecordingBuilder::cuda_synchronisation(std::uint64_t begin, std::uint64_t end) {
+  trace::CudaSynchronisation record{};
+  record.begin_ns = origin_ns + begin;
+  record.end_ns = origin_ns + end;
+  record.what = text("stream");
+  record.kind = trace::RecordKind::cuda_synchronisation;
+  return raw(record);
+}
+
 RecordingBuilder& RecordingBuilder::range(std::string_view name, std::uint64_t begin, std::uint64_t end) {
   trace::Range record{};
   record.begin_ns = origin_ns + begin;

@@ -88,6 +88,7 @@ class RecordingBuilder {
                            bool own = false);
   /// `kind`: 1 host to device, 2 device to host.
   RecordingBuilder& copy(std::uint64_t begin, std::uint64_t end, std::uint64_t bytes, std::uint8_t kind);
+  RecordingBuilder& cuda_synchronisation(std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& range(std::string_view name, std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& notice(std::string_view text);
   RecordingBuilder& module(std::string_view path, std::uint64_t begin, std::uint64_t end,

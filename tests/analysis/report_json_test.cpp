@@ -120,6 +120,35 @@ TEST(ReportJson, is_valid_whatever_bytes_the_names_have) {
   EXPECT_NO_THROW(json_of({strange, barrier_at(1, 0)}));
 }
 
+TEST(ReportJson, parts_of_job_ranks_and_steps_sum_to_their_times) {
+  RecordingBuilder rank(0, 1);
+  rank.runs(0, 4'000'000'000).kernel(0, 500'000'000);
+  for (std::uint64_t begin = 0; begin < 4'000'000'000; begin += 1'000'000'000) {
+    rank.range("step", begin, begin + 1'000'000'000)
+        .call({.function = "MPI_Win_fence", .begin = begin + 500'000'000, .end = begin + 750'000'000});
+  }
+  const nlohmann::json json = json_of({rank});
+  const nlohmann::json& parts = json.at("counted").at("parts_s");
+  EXPECT_EQ(parts.size(), 15u);
+  EXPECT_DOUBLE_EQ(parts.at("kernels"), 0.5);
+  EXPECT_DOUBLE_EQ(parts.at("unattributed"), 1.0);
+  EXPECT_DOUBLE_EQ(parts.at("host_code"), 2.5);
+  EXPECT_EQ(json.at("ranks").at(0).at("parts_s"), parts);
+  EXPECT_DOUBLE_EQ(json.at("steps").at("each").at(1).at("parts_s").at("host_code"), 0.75);
+  EXPECT_DOUBLE_EQ(json.at("host_code").at(0).at("host_code_s"), 2.25);
+  EXPECT_EQ(json.at("host_code").at(0).at("most_rank"), 0);
+  EXPECT_TRUE(json.at("host_code").at(0).at("range").is_null());
+}
+
+TEST(ReportJson, parts_are_null_where_kernels_are_not_known) {
+  RecordingBuilder rank = barrier_at(0, 0);
+  rank.header().features = trace::feature::gpu_used;
+  const nlohmann::json json = json_of({rank, barrier_at(1, 0)});
+  EXPECT_TRUE(json.at("counted").at("parts_s").is_null());
+  EXPECT_TRUE(json.at("ranks").at(0).at("parts_s").is_null());
+  EXPECT_TRUE(json.at("host_code").empty());
+}
+
 TEST(ReportJson, flaws_carry_file_and_offset) {
   RecordingBuilder rank = barrier_at(0, 0);
   trace::MpiCall unknown{};

@@ -38,7 +38,25 @@ Report large_report() {
   report.counted_ns = 64 * 1'420'000'000ull;
   report.by_cause = {64 * 800'000'000ull, 64 * 300'000'000ull, 64 * 100'000'000ull, 64 * 100'000'000ull,
                      64 * 50'000'000ull,  64 * 40'000'000ull,  64 * 20'000'000ull,  64 * 10'000'000ull};
+  report.parts.emplace();
+  const auto add_part = [&](TimePart part, std::uint64_t of_rank_ns) {
+    (*report.parts)[static_cast<std::size_t>(part)] = 64 * of_rank_ns;
+  };
+  add_part(TimePart::kernels, 4'000'000'000);
+  for (std::size_t i = 0; i < cause_count; ++i) {
+    add_part(part_of(static_cast<Cause>(i)), report.by_cause[i] / 64);
+  }
+  add_part(TimePart::mpi_files, 80'000'000);
+  add_part(TimePart::nccl, 100'000'000);
+  add_part(TimePart::staging_by_hand, 100'000'000);
+  add_part(TimePart::other_copies, 100'000'000);
+  add_part(TimePart::cuda_synchronisation, 100'000'000);
+  add_part(TimePart::host_code, 200'000'000);
   for (int i = 0; i < 12; ++i) {
+    report.host_code.push_back(
+        {"", "MPI_Neighbor_alltoallw at exchange_the_halos_of_the_whole_lattice (lattice_exchange.cpp:1200)",
+         "MPI_Neighbor_alltoallw at exchange_the_halos_of_the_whole_lattice (lattice_exchange.cpp:1300)",
+         1000, 64 * 16'000'000, 20'000'000, 63});
     CallSiteFigures site;
     site.function = "exchange_the_halos_of_the_whole_lattice_with_all_neighbours";
     site.file = "/home/someone/source/lattice_exchange_implementation.cpp";
@@ -71,6 +89,10 @@ Report large_report() {
     rank.kernels_ns = 4'000'000'000;
     rank.communication_ns = 2'000'000'000;
     rank.hidden_ns = 580'000'000;
+    rank.parts = *report.parts;
+    for (std::uint64_t& each : *rank.parts) {
+      each /= 64;
+    }
     rank.upper_bound_ns = rank.exposed_ns = rank.counted_ns = 1'420'000'000 + static_cast<std::uint64_t>(i);
     report.ranks.push_back(rank);
   }
@@ -107,6 +129,43 @@ TEST(ReportText, opens_with_the_number) {
       << text;
 }
 
+/// Returns the report with one part so long that it is the largest, kernels left aside.
+Report with_most(TimePart part) {
+  Report report = large_report();
+  (*report.parts)[static_cast<std::size_t>(TimePart::kernels)] -= 64 * 3'000'000'000ull;
+  (*report.parts)[static_cast<std::size_t>(part)] += 64 * 3'000'000'000ull;
+  report.hand_staging = {{"MPI_Send at exchange (halo.cpp:120)", 10, 4096, 5, 5}};
+  return report;
+}
+
+TEST(ReportText, opens_with_the_largest_part_that_is_not_kernels) {
+  const auto opening = [](TimePart part) {
+    std::string text;
+    for (const std::string& line : lines_of(to_text(with_most(part), {}))) {
+      text += line + " ";
+    }
+    return text.substr(0, text.find("Where the time"));
+  };
+  const std::string host_code = opening(TimePart::host_code);
+  EXPECT_NE(
+      host_code.find("52.5 % of the run (3.200 s of 6.100 s on the average rank) is host code: no kernel "
+                     "runs, and the host is outside MPI."),
+      std::string::npos)
+      << host_code;
+  EXPECT_NE(host_code.find("between MPI_Neighbor_alltoallw at"), std::string::npos) << host_code;
+  EXPECT_NE(host_code.find("most on rank 63"), std::string::npos) << host_code;
+  EXPECT_NE(host_code.find("23.3 % is exposed communication."), std::string::npos) << host_code;
+  EXPECT_NE(opening(TimePart::staging_by_hand).find("is staging by hand"), std::string::npos);
+  EXPECT_NE(opening(TimePart::staging_by_hand).find("MPI_Send at exchange (halo.cpp:120)"),
+            std::string::npos);
+  EXPECT_NE(opening(TimePart::other_copies).find("is copies and memsets"), std::string::npos);
+  EXPECT_NE(opening(TimePart::cuda_synchronisation).find("is CUDA synchronisation"), std::string::npos);
+  EXPECT_NE(opening(TimePart::nccl).find("is NCCL"), std::string::npos);
+  EXPECT_NE(opening(TimePart::mpi_files).find("is files"), std::string::npos);
+  EXPECT_NE(opening(TimePart::kernels).find("is exposed communication: the rank is in MPI"),
+            std::string::npos);
+}
+
 TEST(ReportText, has_colours_only_when_asked) {
   EXPECT_EQ(to_text(large_report(), {.colours = false}).find('\033'), std::string::npos);
   EXPECT_NE(to_text(large_report(), {.colours = true}).find('\033'), std::string::npos);
@@ -126,6 +185,7 @@ TEST(ReportText, says_what_is_not_known_instead_of_showing_zero) {
   Report report = large_report();
   report.measure = Measure::communication_time;
   report.why_not_exposed = "GPU kernels of rank 0 were not recorded: libcupti was not found";
+  report.parts.reset();
   report.ranks.resize(2);
   report.ranks[0].kernels_known = report.ranks[1].kernels_known = false;
   const std::string text = to_text(report, {});
@@ -187,9 +247,19 @@ TEST(ReportText, golden_page_of_two_ranks) {
   const std::string expected = R"(penstock · solver --steps 10
 2 ranks on node01 · MPICH 4.0.2 · Test GPU · 2023-11-14 22:30
 
-10.0 % of the run (0.100 s of 1.000 s on the average rank) is exposed communication: the rank is in
-MPI and its GPU computes nothing. 75.0 % of it is MPI_Recv at 0x40, above all late sender (66.7 % of
-that; rank 1).
+65.0 % of the run (0.650 s of 1.000 s on the average rank) is host code: no kernel runs, and the
+host is outside MPI. 50.0 % of it is after MPI_Send at 0x80, most on rank 1. 10.0 % is exposed
+communication.
+
+Where the time goes    s/rank  of run   most  rank
+kernels                 0.250  25.0 %  0.300     1  ███████▌
+host code               0.650  65.0 %  0.650     0  ███████████████████▌
+exposed communication   0.100  10.0 %  0.150     0  ███
+  late sender           0.050   5.0 %  0.100     0  █▌
+  wire                  0.050   5.0 %  0.050     0  █▌
+late sender: the partner came to its send later; wire: both sides were there, data was moving
+host code (all else, launches included): 50.0 % after MPI_Send at 0x80; 46.2 % after MPI_Recv at
+  0x40; 3.8 % in the NVTX range exchange
 
 What would help, and at most how much (s/rank)
    0.050  Others wait for rank 1: 100 ms for it to send. Its kernels run 120.0 % of the mean.
@@ -212,11 +282,6 @@ parallel efficiency  90.0 %   parallel efficiency            25.0 %
 The critical path: 0.0 % kernels, 95.0 % host code, 5.0 % communication, most of it MPI_Recv at 0x40
 (5.0 %); it runs through rank 0 for 70.0 %. Only shortening it shortens the run.
 
-Why exposed  s/rank  of run
-late sender   0.050   5.0 %  ████████████████████
-wire          0.050   5.0 %  ████████████████████
-late sender: the partner came to its send later; wire: both sides were there, data was moving
-
 Where  MPI function  calls  s/rank  of run  mostly
 0x40   MPI_Recv          1   0.075   7.5 %  late sender (rank 1)
 0x80   MPI_Send          1   0.025   2.5 %  wire (rank 0)
@@ -237,6 +302,54 @@ device → device  ≤ 1 MiB      1  1 MiB  peer       0.03  peer access over NV
 8 records, 0 dropped; recording cost 0.0 % of the run; GPU clock error ≤ 0.0 µs.
 )";
   EXPECT_EQ(to_text(analyse(directory.path()), {.all = true}), expected);
+}
+
+/// What stands out is host code, of one rank: the first screen says so, by step.
+TEST(ReportText, golden_screen_of_host_code_in_each_step) {
+  ::setenv("TZ", "UTC", 1);
+  const TemporaryDirectory directory;
+  constexpr std::uint64_t ms = 1'000'000;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RecordingBuilder recording(rank, 2);
+    recording.runs(0, 120 * ms);
+    for (std::uint32_t step = 0; step < 4; ++step) {
+      const std::uint64_t begin = step * 30 * ms;
+      const std::uint64_t comes = begin + (rank == 0 ? 10 : 25) * ms;
+      recording.range("step", begin, begin + 30 * ms)
+          .kernel(begin, begin + 6 * ms)
+          .cuda_synchronisation(begin, begin + 7 * ms)
+          .range("assemble", begin + 7 * ms, comes)
+          .call({.function = "MPI_Allreduce",
+                 .begin = comes,
+                 .end = begin + 28 * ms,
+                 .bytes = 8,
+                 .call_site = 0x40,
+                 .collective_ordinal = step + 1});
+    }
+    recording.write(directory.path());
+  }
+  const std::string text = to_text(analyse(directory.path()), {});
+  const std::string expected = R"(penstock · solver --steps 10
+2 ranks on node01 · MPICH 4.0.2 · Test GPU · 2023-11-14 22:30
+
+41.7 % of the steps (50.000 ms of 120.000 ms on the average rank) is host code: no kernel runs, and
+the host is outside MPI. 84.0 % of it is in the NVTX range assemble, most on rank 1. 35.0 % is
+exposed communication.
+
+4 steps (NVTX range step), median 30.0 ms, longest 30.0 ms (step 1 on rank 1). Not counted: start-up
+0.00 µs (0.00 µs exposed); shutdown 0.00 µs (0.00 µs exposed).
+
+Where the time of a step goes  ms/step  of steps    most  rank
+kernels                          6.000    20.0 %   6.000     0  ██████
+host code                       12.500    41.7 %  20.000     1  ████████████▌
+exposed communication           10.500    35.0 %  18.000     0  ██████████▌
+  wait at collective             7.500    25.0 %  15.000     0  ███████▌
+  wire                           3.000    10.0 %   3.000     0  ███
+CUDA synchronisation             1.000     3.3 %   1.000     0  █
+wait at collective: another rank came later; wire: both sides were there, data was moving
+host code (all else, launches included): 84.0 % in the NVTX range assemble and 2 more
+)";
+  EXPECT_EQ(text.substr(0, text.find("\nWhat would help")), expected);
 }
 
 }  // namespace

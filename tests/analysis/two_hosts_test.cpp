@@ -132,8 +132,8 @@ TEST(TwoHosts, waits_longer_than_the_clocks_error_bear_no_mark) {
     EXPECT_FALSE(is_marked(report, Cause::collective_wait));
     EXPECT_FALSE(is_within_error(report.late_ranks[0].late_ns, report.late_ranks[0].within_error_ns));
     const std::string text = to_text(report, {});
-    EXPECT_NE(line_of(text, "late sender"), "");
-    EXPECT_EQ(line_of(text, "late sender").find("‡"), std::string::npos) << text;
+    EXPECT_NE(line_of(text, "  late sender"), "");
+    EXPECT_EQ(line_of(text, "  late sender").find("‡"), std::string::npos) << text;
     EXPECT_FALSE(report.advice.empty());
   }
 }
@@ -153,7 +153,7 @@ TEST(TwoHosts, waits_shorter_than_the_clocks_error_are_marked_and_no_ground_for_
       EXPECT_TRUE(wait.cause == Cause::wire || is_within_error(wait.counted_ns, wait.within_error_ns));
     }
     const std::string text = to_text(report, {.all = true});
-    EXPECT_NE(line_of(text, "late sender").find("‡"), std::string::npos) << text;
+    EXPECT_NE(line_of(text, "  late sender").find("‡"), std::string::npos) << text;
     EXPECT_NE(line_of(text, "‡ half of it"), "") << text;
     EXPECT_TRUE(std::none_of(report.advice.begin(), report.advice.end(),
                              [](const Advice& advice) { return advice.kind == AdviceKind::balance_ranks; }));

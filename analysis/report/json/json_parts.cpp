@@ -18,6 +18,17 @@ Json seconds_by_cause(const TimeByCause& times) {
   return object;
 }
 
+Json seconds_by_part(const std::optional<TimeByPart>& times) {
+  if (!times) {
+    return nullptr;
+  }
+  Json object = Json::object();
+  for (std::size_t i = 0; i < part_count; ++i) {
+    object[std::string(identifier_of(static_cast<TimePart>(i)))] = seconds((*times)[i]);
+  }
+  return object;
+}
+
 Json within_error(const TimeByCause& times) {
   const bool is_none = std::all_of(times.begin(), times.end(), [](std::uint64_t each) { return each == 0; });
   return is_none ? Json(nullptr) : seconds_by_cause(times);

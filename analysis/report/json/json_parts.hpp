@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;
 /// Returns the part of such times that lies within the error of the hosts' clocks; null for none.
 [[nodiscard]] Json within_error(const TimeByCause& times);
 [[nodiscard]] Json within_error(std::uint64_t time_ns);
+[[nodiscard]] Json seconds_by_part(const std::optional<TimeByPart>& times);
 [[nodiscard]] Json if_known(const std::optional<double>& figure);
 [[nodiscard]] Json size_limit_of(std::uint64_t limit_bytes);
 
@@ -29,6 +30,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json of(const FunctionFigures& function);
 [[nodiscard]] Json of(const GapFigures& gap);
 [[nodiscard]] Json of(const HandStagingFigures& staging);
+[[nodiscard]] Json of(const HostCodeFigures& place);
 [[nodiscard]] Json of(const KernelFigures& kernel);
 [[nodiscard]] Json of(const LateRankFigures& late);
 [[nodiscard]] Json of(const LateReceiveFigures& late);

@@ -70,6 +70,7 @@ Json of(const RankFigures& rank) {
   json["counted_s"] = rank.is_counted ? Json(seconds(rank.counted_ns)) : Json(nullptr);
   json["by_cause_s"] = rank.is_counted ? seconds_by_cause(rank.by_cause) : Json(nullptr);
   json["within_clock_error_s"] = within_error(rank.within_error);
+  json["parts_s"] = seconds_by_part(rank.parts);
   json["records"] = rank.records;
   json["dropped_records"] = rank.dropped_records;
   json["dropped_gpu_records"] = rank.dropped_gpu_records;

@@ -57,6 +57,7 @@ Json document_of(const Report& report) {
                      {"counted_s", seconds(report.counted_ns)},
                      {"by_cause_s", seconds_by_cause(report.by_cause)},
                      {"within_clock_error_s", within_error(report.within_error)},
+                     {"parts_s", seconds_by_part(report.parts)},
                      {"unmatched_message_halves", report.unmatched_halves}};
   json["steps"] = report.steps ? of(*report.steps) : Json(nullptr);
   if (report.steps && report.recorded_part) {
@@ -76,6 +77,7 @@ Json document_of(const Report& report) {
   json["late_receives"] = list_of(report.late_receives);
   json["longest_waits"] = list_of(report.longest_waits);
   json["staging_by_hand"] = list_of(report.hand_staging);
+  json["host_code"] = list_of(report.host_code);
   json["unattributed"] = list_of(report.gaps);
   json["phases"] = list_of(report.phases);
   json["transports"] = list_of(report.transports);

@@ -14,6 +14,15 @@ Json outside_json(const OutsideFigures& outside) {
   return {{"total_s", seconds(outside.total_ns)}, {"counted_s", seconds(outside.counted_ns)}};
 }
 
+void add(const std::optional<TimeByPart>& some, std::optional<TimeByPart>& all) {
+  if (some && !all) {
+    all.emplace();
+  }
+  for (std::size_t i = 0; some && i < part_count; ++i) {
+    (*all)[i] += (*some)[i];
+  }
+}
+
 }  // namespace
 
 Json of(const StepsFigures& steps) {
@@ -32,13 +41,15 @@ Json of(const StepsFigures& steps) {
       for (std::size_t cause = 0; cause < cause_count; ++cause) {
         sum.by_cause[cause] += step.by_cause[cause];
       }
+      add(step.parts, sum.parts);
     }
     entries.push_back({{"first", first},
                        {"steps", end - first},
                        {"total_s", seconds(sum.total_ns)},
                        {"longest_s", seconds(sum.longest_ns)},
                        {"longest_rank", sum.longest_rank},
-                       {"by_cause_s", seconds_by_cause(sum.by_cause)}});
+                       {"by_cause_s", seconds_by_cause(sum.by_cause)},
+                       {"parts_s", seconds_by_part(sum.parts)}});
   }
   return {{"mark", steps.mark},
           {"mark_is_nvtx_range", steps.is_range},

@@ -61,6 +61,17 @@ Json of(const LongWaitFigures& wait) {
           {"within_clock_error_s", within_error(wait.within_error_ns)}};
 }
 
+Json of(const HostCodeFigures& place) {
+  const auto if_any = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  return {{"range", if_any(place.range)},
+          {"after", if_any(place.behind)},
+          {"before", if_any(place.before)},
+          {"times", place.times},
+          {"host_code_s", seconds(place.host_code_ns)},
+          {"most_s", seconds(place.most_ns)},
+          {"most_rank", place.most_rank}};
+}
+
 Json of(const GapFigures& gap) {
   return {{"why", identifier_of(gap.gap)},
           {"mpi_function", gap.mpi_function},

@@ -17,9 +17,9 @@ constexpr Section sections[] = {
     {write_recorded_part, true},   //
     {write_verdict, true},         //
     {write_steps, true},           //
+    {write_causes, true},          //
     {write_advice, true},          //
     {write_replay, true},          //
-    {write_causes, true},          //
     {write_call_sites, true},      //
     {write_ranks, true},           //
     {write_kernels, false},        //

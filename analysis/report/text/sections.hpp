@@ -13,7 +13,11 @@ void write_steps(ReportWriter& out);  // what was counted and what was not
 void write_advice(ReportWriter& out);
 /// Writes the results of the replay in a few lines; with all sections, the trees of efficiencies as well.
 void write_replay(ReportWriter& out);
+/// Writes all parts of the time, or the causes alone where kernels are not known, and what they mean.
 void write_causes(ReportWriter& out);  // waits_section.cpp
+/// Writes the table of the report's parts, which there must be; and where host code is.
+void write_parts(ReportWriter& out);  // parts_section.cpp
+void write_host_code(ReportWriter& out);
 void write_call_sites(ReportWriter& out);
 void write_phases(ReportWriter& out);
 void write_thread_phases(ReportWriter& out);

@@ -33,15 +33,40 @@ std::string_view meaning_of(Cause cause) {
   return "";
 }
 
-/// Prints what those causes mean that have a part worth a look.
+/// Returns what a part without a cause means, if its name does not say it. Host code has a line of its own.
+std::string_view meaning_of(TimePart part) {
+  switch (part) {
+    case TimePart::staging_by_hand:
+      return "copies from or to the GPU around messages of host memory";
+    case TimePart::cuda_synchronisation:
+      return "the host waits for the GPU, on which no kernel or copy runs";
+    default:
+      return "";
+  }
+}
+
+/// Prints what those causes and parts mean that are worth a look.
 void write_meanings(ReportWriter& out, const std::vector<Cause>& causes) {
   constexpr double least_share = 0.01;
+  constexpr double least_share_of_part = 0.05;  // on the first screen
+  constexpr std::size_t few = 3;
   std::vector<std::string> meanings;
   for (const Cause cause : causes) {
     const std::uint64_t time_ns = out.report.by_cause[static_cast<std::size_t>(cause)];
-    if (!meaning_of(cause).empty() && share_of(time_ns, out.report.counted_ns) >= least_share) {
+    if ((out.options.all || meanings.size() < few) && !meaning_of(cause).empty() &&
+        share_of(time_ns, out.report.counted_ns) >= least_share) {
       meanings.push_back(fmt::format("{}: {}", name_of(cause), meaning_of(cause)));
     }
+  }
+  for (std::size_t i = 0; out.report.parts && i < part_count; ++i) {
+    const auto part = static_cast<TimePart>(i);
+    if (!meaning_of(part).empty() && share_of(time_of(*out.report.parts, part), out.report.total_ns) >=
+                                         (out.options.all ? least_share : least_share_of_part)) {
+      meanings.push_back(fmt::format("{}: {}", name_of(part), meaning_of(part)));
+    }
+  }
+  if (meanings.empty()) {
+    return;
   }
   for (const std::string& each : wrapped(fmt::to_string(fmt::join(meanings, "; ")), screen_columns, 0)) {
     out.line(out.dim(each));
@@ -56,7 +81,7 @@ void write_gaps(ReportWriter& out) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < std::min<std::size_t>(out.report.gaps.size(), 3); ++i) {
     const GapFigures& each = out.report.gaps[i];
-    parts.push_back(fmt::format("{} {} ({})", printable(each.mpi_function), out.per_rank(each.counted_ns),
+    parts.push_back(fmt::format("{} {} ({})", printable(each.mpi_function), out.of_whole(each.counted_ns),
                                 name_of(each.gap)));
   }
   const std::size_t more = out.report.gaps.size() - parts.size();
@@ -67,34 +92,45 @@ void write_gaps(ReportWriter& out) {
   }
 }
 
+void write_causes_alone(ReportWriter& out, const std::vector<Cause>& order) {
+  TextTable rows({{out.is_exposed ? "Why exposed" : "Communication time by cause"},
+                  {fmt::format("{}/rank", out.unit.name()), Align::right},
+                  {out.of_whole_title, Align::right},
+                  {""}});
+  for (const Cause cause : order) {
+    const std::uint64_t time_ns = out.report.by_cause[static_cast<std::size_t>(cause)];
+    rows.add_row({out.marked(std::string(name_of(cause)), time_ns,
+                             out.report.within_error[static_cast<std::size_t>(cause)]),
+                  out.per_rank(time_ns), out.of_whole(time_ns),
+                  bar_text(share_of(time_ns, out.report.counted_ns), 40)});
+  }
+  out.table(rows);
+}
+
 }  // namespace
 
 void write_causes(ReportWriter& out) {
-  if (out.report.counted_ns == 0) {
-    return;
-  }
   std::vector<Cause> order;
   for (std::size_t i = 0; i < cause_count; ++i) {
     if (out.report.by_cause[i] != 0) {
       order.push_back(static_cast<Cause>(i));
     }
   }
-  const auto time_of = [&](Cause cause) { return out.report.by_cause[static_cast<std::size_t>(cause)]; };
+  const auto time_of_cause = [&](Cause cause) {
+    return out.report.by_cause[static_cast<std::size_t>(cause)];
+  };
   std::stable_sort(order.begin(), order.end(),
-                   [&](Cause left, Cause right) { return time_of(left) > time_of(right); });
-  TextTable rows({{out.is_exposed ? "Why exposed" : "Communication time by cause"},
-                  {fmt::format("{}/rank", out.unit.name()), Align::right},
-                  {out.of_whole_title, Align::right},
-                  {""}});
-  for (const Cause cause : order) {
-    rows.add_row({out.marked(std::string(name_of(cause)), time_of(cause),
-                             out.report.within_error[static_cast<std::size_t>(cause)]),
-                  out.per_rank(time_of(cause)), out.of_whole(time_of(cause)),
-                  bar_text(share_of(time_of(cause), out.report.counted_ns), 40)});
+                   [&](Cause left, Cause right) { return time_of_cause(left) > time_of_cause(right); });
+  if (out.report.parts && out.report.total_ns != 0) {
+    write_parts(out);
+  } else if (out.report.counted_ns != 0) {
+    write_causes_alone(out, order);
+  } else {
+    return;
   }
-  out.table(rows);
   write_meanings(out, order);
   write_gaps(out);
+  write_host_code(out);
 }
 
 void write_call_sites(ReportWriter& out) {

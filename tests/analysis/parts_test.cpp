@@ -1,0 +1,239 @@
+// Where the time goes, in recordings whose parts can be added up by hand. Times are ns.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <string>
+
+#include "analysis/pipeline/analyse.hpp"
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::RecordingBuilder;
+using testing::TemporaryDirectory;
+using trace::Direction;
+
+constexpr std::uint8_t to_device = 1;
+constexpr std::uint8_t to_host = 2;
+
+Report report_on(const std::vector<RecordingBuilder>& ranks, const AnalysisOptions& options) {
+  const TemporaryDirectory directory;
+  for (const RecordingBuilder& each : ranks) {
+    each.write(directory.path());
+  }
+  return analyse(directory.path(), options);
+}
+Report report_on(const std::vector<RecordingBuilder>& ranks) {
+  return report_on(ranks, {.whole_run = true});
+}
+
+using Parts = std::map<std::string, std::uint64_t>;
+
+/// Returns the parts that are not zero, by name.
+Parts named(const TimeByPart& times) {
+  Parts parts;
+  for (std::size_t i = 0; i < part_count; ++i) {
+    if (times[i] != 0) {
+      parts.emplace(identifier_of(static_cast<TimePart>(i)), times[i]);
+    }
+  }
+  return parts;
+}
+Parts named(const std::optional<TimeByPart>& times) {
+  return times ? named(*times) : Parts{{"not known", 0}};
+}
+Parts parts_of(const Report& report) {
+  return named(report.parts);
+}
+
+TEST(PartsOfTime, each_moment_belongs_to_the_first_part_that_it_can_belong_to) {
+  const Report report = report_on({RecordingBuilder(0, 1)
+                                       .runs(0, 1000)
+                                       .kernel(0, 200)
+                                       .call({.function = "MPI_Win_fence", .begin = 150, .end = 300})
+                                       .kernel(280, 320, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")
+                                       .copy(310, 350, 4096, to_host)
+                                       .cuda_synchronisation(100, 450)});
+  EXPECT_EQ(parts_of(report), (Parts{{"kernels", 200},
+                                     {"unattributed", 100},
+                                     {"nccl", 20},
+                                     {"other_copies", 30},
+                                     {"cuda_synchronisation", 100},
+                                     {"host_code", 550}}));
+  EXPECT_EQ(named(report.ranks[0].parts), parts_of(report));
+}
+
+TEST(PartsOfTime, penstock_s_own_copies_and_synchronisation_are_no_parts) {
+  trace::DeviceActivity copy{};
+  copy.begin_ns = testing::origin_ns + 200;
+  copy.end_ns = testing::origin_ns + 300;
+  copy.own = 1;
+  copy.kind = trace::RecordKind::device_copy;
+  trace::CudaSynchronisation waits{};
+  waits.begin_ns = testing::origin_ns + 300;
+  waits.end_ns = testing::origin_ns + 400;
+  waits.own = 1;
+  waits.kind = trace::RecordKind::cuda_synchronisation;
+  EXPECT_EQ(parts_of(report_on({RecordingBuilder(0, 1).runs(0, 1000).kernel(0, 100).raw(copy).raw(waits)})),
+            (Parts{{"kernels", 100}, {"host_code", 900}}));
+}
+
+TEST(PartsOfTime, what_lies_outside_the_run_is_no_part) {
+  const Report report = report_on({RecordingBuilder(0, 1)
+                                       .runs(500, 1000)
+                                       .kernel(400, 600)
+                                       .copy(300, 510, 4096, to_host)
+                                       .copy(900, 1100, 4096, to_host)
+                                       .cuda_synchronisation(0, 700)
+                                       .cuda_synchronisation(990, 2000)});
+  EXPECT_EQ(
+      parts_of(report),
+      (Parts{{"kernels", 100}, {"other_copies", 100}, {"cuda_synchronisation", 100}, {"host_code", 200}}));
+}
+
+/// Sends host memory that it copies from the GPU before, `steps` times; each step is 1,000.
+RecordingBuilder stages_by_hand(std::uint64_t steps) {
+  RecordingBuilder rank(0, 2);
+  rank.runs(0, steps * 1000);
+  for (std::uint64_t step = 0; step < steps; ++step) {
+    const std::uint64_t begin = step * 1000;
+    rank.range("step", begin, begin + 1000)
+        .kernel(begin, begin + 200)
+        .copy(begin + 200, begin + 500, 4096, to_host)
+        .call({.function = "MPI_Send", .begin = begin + 500, .end = begin + 600, .bytes = 4096})
+        .half({.direction = Direction::send,
+               .peer = 1,
+               .post = begin + 500,
+               .complete = begin + 600,
+               .bytes = 4096})
+        .copy(begin + 650, begin + 700, 512, to_device);
+  }
+  return rank;
+}
+
+TEST(PartsOfTime, tell_staging_by_hand_from_other_copies) {
+  EXPECT_EQ(parts_of(report_on({stages_by_hand(4)})), (Parts{{"kernels", 800},
+                                                             {"staging_by_hand", 1200},
+                                                             {"unattributed", 400},
+                                                             {"other_copies", 200},
+                                                             {"host_code", 1400}}));
+  // a single copy of a message's size may be chance
+  EXPECT_EQ(parts_of(report_on({stages_by_hand(1)})),
+            (Parts{{"kernels", 200}, {"unattributed", 100}, {"other_copies", 350}, {"host_code", 350}}));
+}
+
+TEST(PartsOfTime, of_each_step_sum_to_it) {
+  const Report report = report_on({stages_by_hand(4).cuda_synchronisation(2600, 3100)}, {});
+  ASSERT_TRUE(report.steps);
+  ASSERT_EQ(report.steps->each.size(), 4u);
+  const Parts usual{{"kernels", 200},
+                    {"staging_by_hand", 300},
+                    {"unattributed", 100},
+                    {"other_copies", 50},
+                    {"host_code", 350}};
+  const Parts synchronised{{"kernels", 200},
+                           {"staging_by_hand", 300},
+                           {"unattributed", 100},
+                           {"other_copies", 50},
+                           {"cuda_synchronisation", 350}};
+  EXPECT_EQ(named(report.steps->each[0].parts), usual);
+  EXPECT_EQ(named(report.steps->each[2].parts), synchronised);
+  EXPECT_EQ(named(report.steps->each[3].parts), usual);
+  EXPECT_EQ(named(report.ranks[0].parts), parts_of(report));
+}
+
+TEST(PartsOfTime, calls_of_mpi_s_files_are_told_apart_from_communication) {
+  const Report report =
+      report_on({RecordingBuilder(0, 1)
+                     .runs(0, 1000)
+                     .kernel(0, 150)
+                     .call({.function = "MPI_File_write", .begin = 100, .end = 300, .bytes = 64})
+                     .call({.function = "MPI_File_seek", .begin = 300, .end = 350, .waits = 0})
+                     .call({.function = "MPI_Win_fence", .begin = 350, .end = 400})});
+  EXPECT_EQ(parts_of(report),
+            (Parts{{"kernels", 150}, {"mpi_files", 200}, {"unattributed", 50}, {"host_code", 600}}));
+  EXPECT_EQ(report.by_cause[static_cast<std::size_t>(Cause::unattributed)], 200u)
+      << "causes stay as they are";
+}
+
+TEST(PartsOfTime, are_known_of_a_program_without_a_gpu_and_unknown_where_kernels_were_not_recorded) {
+  RecordingBuilder rank(0, 1);
+  rank.runs(0, 1000).call({.function = "MPI_Win_fence", .begin = 100, .end = 300});
+  rank.header().features = 0;
+  EXPECT_EQ(parts_of(report_on({rank})), (Parts{{"unattributed", 200}, {"host_code", 800}}));
+  rank.header().features = trace::feature::gpu_used;
+  EXPECT_EQ(parts_of(report_on({rank})), (Parts{{"not known", 0}}));
+}
+
+TEST(HostCode, is_placed_between_the_calls_around_it) {
+  const auto rank = [](std::int32_t which, std::uint64_t sleeps) {
+    RecordingBuilder job(which, 2);
+    job.kernel(0, 100);
+    std::uint64_t now = 100;
+    for (int step = 0; step < 4; ++step) {
+      job.call({.function = "MPI_Allreduce", .begin = now, .end = now + 50, .bytes = 8, .call_site = 0x10})
+          .call({.function = "MPI_Recv", .begin = now + 60, .end = now + 70, .bytes = 8, .call_site = 0x20});
+      now += 70 + sleeps;
+    }
+    return job.runs(0, now);
+  };
+  const Report report = report_on({rank(0, 30), rank(1, 90)});
+  ASSERT_EQ(report.host_code.size(), 3u);
+  EXPECT_EQ(where_text(report.host_code[0]), "between MPI_Recv at 0x20 and MPI_Allreduce at 0x10");
+  EXPECT_EQ(report.host_code[0].times, 6u);
+  EXPECT_EQ(report.host_code[0].host_code_ns, 3u * (30 + 90));
+  EXPECT_EQ(report.host_code[0].most_ns, 3u * 90);
+  EXPECT_EQ(report.host_code[0].most_rank, 1);
+  EXPECT_EQ(where_text(report.host_code[1]), "after MPI_Recv at 0x20");
+  EXPECT_EQ(report.host_code[1].host_code_ns, 30u + 90);
+  EXPECT_EQ(where_text(report.host_code[2]), "between MPI_Allreduce at 0x10 and MPI_Recv at 0x20");
+  EXPECT_EQ(report.host_code[2].host_code_ns, 2u * 4 * 10);
+  std::uint64_t sum_ns = 0;
+  for (const HostCodeFigures& each : report.host_code) {
+    sum_ns += each.host_code_ns;
+  }
+  EXPECT_EQ(sum_ns, time_of(report.parts.value(), TimePart::host_code));
+}
+
+TEST(HostCode, is_placed_in_the_innermost_range_but_not_in_the_one_that_marks_the_steps) {
+  RecordingBuilder rank(0, 1);
+  rank.runs(0, 4000);
+  for (std::uint64_t begin = 0; begin < 4000; begin += 1000) {
+    rank.range("step", begin, begin + 1000)
+        .kernel(begin, begin + 100)
+        .call({.function = "MPI_Barrier", .begin = begin + 100, .end = begin + 150, .call_site = 0x10})
+        .range("assemble", begin + 200, begin + 800)
+        .range("sort", begin + 300, begin + 400);
+  }
+  const Report report = report_on({rank}, {});
+  ASSERT_EQ(report.host_code.size(), 4u);
+  EXPECT_EQ(where_text(report.host_code[0]), "in the NVTX range assemble");
+  EXPECT_EQ(report.host_code[0].host_code_ns, 4u * 500);
+  EXPECT_EQ(where_text(report.host_code[1]), "between calls of MPI_Barrier at 0x10");
+  EXPECT_EQ(report.host_code[1].host_code_ns, 3u * (50 + 200));
+  EXPECT_EQ(where_text(report.host_code[2]), "in the NVTX range sort");
+  EXPECT_EQ(report.host_code[2].host_code_ns, 4u * 100);
+  EXPECT_EQ(where_text(report.host_code[3]), "after MPI_Barrier at 0x10");
+}
+
+TEST(HostCode, is_placed_exactly_in_ranges_that_do_not_nest) {
+  // of two threads: one from 100 to 500, the other from 300 to 700
+  const Report report = report_on({RecordingBuilder(0, 1)
+                                       .runs(0, 1000)
+                                       .kernel(0, 100)
+                                       .range("one", 100, 500)
+                                       .on_lane(1)
+                                       .range("other", 300, 700)});
+  ASSERT_EQ(report.host_code.size(), 3u);
+  EXPECT_EQ(where_text(report.host_code[0]), "in the NVTX range other");
+  EXPECT_EQ(report.host_code[0].host_code_ns, 400u);
+  EXPECT_EQ(where_text(report.host_code[1]), "outside MPI");
+  EXPECT_EQ(report.host_code[1].host_code_ns, 300u);
+  EXPECT_EQ(where_text(report.host_code[2]), "in the NVTX range one");
+  EXPECT_EQ(report.host_code[2].host_code_ns, 200u);
+}
+
+}  // namespace
+}  // namespace penstock::analysis
