@@ -17,6 +17,7 @@
 #include "analysis/cli/mpi_team.hpp"
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
+#include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/report_html.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
 #include "analysis/pipeline/analyse.hpp"
@@ -38,19 +39,34 @@ struct ReportOptions {
   bool all = false;
   bool alone = false;
   std::vector<analysis::FailCondition> fail_if;
+  std::filesystem::path baseline;  ///< empty: none
 };
 
 /// Exit codes besides 0 and those of errors.
 constexpr int condition_holds = 3;
 constexpr int condition_cannot_be_told = 4;
 
+/// Compares with the baseline that the options name; null if there is none.
+std::optional<analysis::Baseline> compare_with_baseline(const ReportOptions& options,
+                                                        const analysis::Report& result) {
+  if (options.baseline.empty()) {
+    return std::nullopt;
+  }
+  const analysis::Report baseline = with_progress(
+      options.analysis, [&](const auto& with_bar) { return analysis::analyse(options.baseline, with_bar); });
+  return std::optional<analysis::Baseline>(std::in_place, baseline, result);
+}
+
 /// Prints on stderr which conditions hold. A condition that cannot be decided does not pass.
-int check(const std::vector<analysis::FailCondition>& conditions, const analysis::Report& result) {
+int check(const ReportOptions& options, const analysis::Report& result) {
+  const std::optional<analysis::Baseline> baseline = compare_with_baseline(options, result);
   int exit_code = 0;
-  for (const analysis::FailCondition& condition : conditions) {
-    const std::optional<double> figure = condition.figure(result);
+  for (const analysis::FailCondition& condition : options.fail_if) {
+    const bool is_of_change = condition.is_of_change() && baseline;
+    const std::optional<double> figure =
+        is_of_change ? baseline->change(condition) : condition.figure(result);
     if (!figure) {
-      const std::string why = condition.why_unknown(result);
+      const std::string why = is_of_change ? baseline->why_unknown(condition) : condition.why_unknown(result);
       fmt::print(stderr, "penstock report: --fail-if \"{}\" cannot be decided{}{}\n", condition.text(),
                  why.empty() ? "" : ": ", analysis::printable(why));
       exit_code = std::max(exit_code, condition_cannot_be_told);
@@ -60,6 +76,21 @@ int check(const std::vector<analysis::FailCondition>& conditions, const analysis
     }
   }
   return exit_code;
+}
+
+/// Throws if a change is asked for without a baseline, or a baseline without a change.
+void require_what_belongs_together(const ReportOptions& options) {
+  const auto of_change =
+      std::find_if(options.fail_if.begin(), options.fail_if.end(),
+                   [](const analysis::FailCondition& each) { return each.is_of_change(); });
+  if (of_change != options.fail_if.end() && options.baseline.empty()) {
+    throw CLI::ValidationError(
+        "--fail-if", fmt::format("\"{}\" is a change: name what it is compared with by --baseline RECORDING",
+                                 of_change->text()));
+  }
+  if (of_change == options.fail_if.end() && !options.baseline.empty()) {
+    throw CLI::ValidationError("--baseline", "needs a condition on a change, such as --fail-if 'step > +5%'");
+  }
 }
 
 /// Prints the report. Returns the exit code.
@@ -73,7 +104,7 @@ int show(const ReportOptions& options, const analysis::Report& result,
   } else if (options.html.empty()) {
     fmt::print("{}", analysis::to_text(result, {wants_colours(), options.top, options.all}));
   }
-  return check(options.fail_if, result);
+  return check(options, result);
 }
 
 int report_alone(const ReportOptions& options) {
@@ -183,10 +214,20 @@ void add_report_command(CLI::App& application, int& exit_code) {
               options->fail_if.push_back(std::move(*condition));
             }
           },
-          "Exit with 3 if this holds, with 4 if it cannot be decided: 'exposed > 10%', 'late_sender > 5ms'")
+          "Exit with 3 if this holds, with 4 if it cannot be decided: 'exposed > 10%', 'host code > 5ms', "
+          "'step > "
+          "12ms', 'parallel efficiency < 80%'; with --baseline 'step > +5%'")
       ->type_name("CONDITION")
       ->allow_extra_args(false);  // otherwise it would take the recording for a second condition
-  command->callback([options, &exit_code] { exit_code = report(*options); });
+  command
+      ->add_option("--baseline", options->baseline,
+                   "A recording that conditions such as 'step > +5%' compare with; changes that may be "
+                   "chance do not count")
+      ->type_name("RECORDING");
+  command->callback([options, &exit_code] {
+    require_what_belongs_together(*options);
+    exit_code = report(*options);
+  });
 }
 
 }  // namespace penstock::cli

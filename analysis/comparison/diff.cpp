@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -27,21 +28,11 @@ std::uint64_t sum_of(const TimeByCause& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
 }
 
-/// A figure of a step, summed over ranks.
-using StepFigure = std::uint64_t (*)(const StepFigures& step, std::size_t cause);
-
-std::uint64_t time_of(const StepFigures& step, std::size_t) {
-  return step.total_ns;
-}
-std::uint64_t counted_in(const StepFigures& step, std::size_t) {
-  return sum_of(step.by_cause);
-}
-std::uint64_t of_cause(const StepFigures& step, std::size_t cause) {
-  return step.by_cause[cause];
-}
+/// A figure of a step, summed over ranks; may be empty.
+using StepFigure = std::function<std::uint64_t(const StepFigures& step)>;
 
 /// Returns the means of batches of one run's steps, per rank and step.
-std::vector<double> batch_means(const Report& report, StepFigure figure, std::size_t cause) {
+std::vector<double> batch_means(const Report& report, const StepFigure& figure) {
   const std::vector<StepFigures>& steps = report.steps->each;
   const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
   const std::size_t count = std::min(batches, steps.size());
@@ -51,7 +42,7 @@ std::vector<double> batch_means(const Report& report, StepFigure figure, std::si
     const std::size_t end = steps.size() * (batch + 1) / count;
     std::uint64_t sum_ns = 0;
     for (std::size_t i = begin; i < end; ++i) {
-      sum_ns += figure(steps[i], cause);
+      sum_ns += figure(steps[i]);
     }
     means.push_back(static_cast<double>(sum_ns) / static_cast<double>(end - begin) / ranks);
   }
@@ -87,21 +78,10 @@ class Comparison {
 
   [[nodiscard]] Diff make() {
     totals();
+    parts();
     if (is_one_measure_) {
       for (std::size_t i = 0; i < cause_count; ++i) {
-        DiffRow cause = row(
-            std::string(name_of(static_cast<Cause>(i))),
-            [i](const Report& report) { return report.by_cause[i]; }, of_cause, i);
-        const auto within_error = [i](const Report& report) { return report.within_error[i]; };
-        const double clock_error_ns =
-            mean_of(values(before_, within_error)) + mean_of(values(after_, within_error));
-        if (cause.margin_ns && clock_error_ns > 0) {  // a smaller difference may come from the clocks alone
-          *cause.margin_ns += clock_error_ns;
-          cause.verdict = verdict_on(cause);
-        }
-        if (cause.before_ns != 0 || cause.after_ns != 0) {
-          diff_.causes.push_back(cause);
-        }
+        add_if_any(diff_.causes, of_cause(static_cast<Cause>(i)));
       }
       call_sites();
     }
@@ -130,22 +110,68 @@ class Comparison {
     return of_runs;
   }
 
-  /// `sum`: of a report, over its ranks. `of_step`: the same of a step; null if steps do not have it.
+  /// `sum`: of a report, over its ranks. `of_step`: the same of a step; empty if steps do not have it.
   /// If records are missing, nothing certain follows from the recorded part for the rest.
   template <typename Sum>
-  DiffRow row(std::string name, Sum sum, StepFigure of_step, std::size_t cause = 0) const {
+  DiffRow row(std::string name, Sum sum, const StepFigure& of_step) const {
     const std::vector<double> before = values(before_, sum);
     const std::vector<double> after = values(after_, sum);
     DiffRow result{std::move(name), mean_of(before), mean_of(after), std::nullopt, Verdict::unknown};
     if (!diff_.is_known) {
       return result;
     }
-    result.margin_ns = diff_.from_steps && of_step != nullptr
-                           ? margin_of_difference(batch_means(before_.front(), of_step, cause),
-                                                  batch_means(after_.front(), of_step, cause))
+    result.margin_ns = diff_.from_steps && of_step
+                           ? margin_of_difference(batch_means(before_.front(), of_step),
+                                                  batch_means(after_.front(), of_step))
                            : margin_of_difference(before, after);
     result.verdict = verdict_on(result);
     return result;
+  }
+
+  static void add_if_any(std::vector<DiffRow>& rows, DiffRow row) {
+    if (row.before_ns != 0 || row.after_ns != 0) {
+      rows.push_back(std::move(row));
+    }
+  }
+
+  /// A smaller difference than the error of the hosts' clocks may come from these alone.
+  void widen_by_clocks(Cause cause, DiffRow& row) const {
+    const auto within_error = [cause](const Report& report) {
+      return report.within_error[static_cast<std::size_t>(cause)];
+    };
+    const double clock_error_ns =
+        mean_of(values(before_, within_error)) + mean_of(values(after_, within_error));
+    if (row.margin_ns && clock_error_ns > 0) {
+      *row.margin_ns += clock_error_ns;
+      row.verdict = verdict_on(row);
+    }
+  }
+
+  [[nodiscard]] DiffRow of_cause(Cause cause) const {
+    const auto i = static_cast<std::size_t>(cause);
+    DiffRow result = row(
+        std::string(name_of(cause)), [i](const Report& report) { return report.by_cause[i]; },
+        [i](const StepFigures& step) { return step.by_cause[i]; });
+    widen_by_clocks(cause, result);
+    return result;
+  }
+
+  void parts() {
+    const auto has_parts = [](const Report& report) { return report.parts.has_value(); };
+    if (!is_one_measure_ || !std::all_of(before_.begin(), before_.end(), has_parts) ||
+        !std::all_of(after_.begin(), after_.end(), has_parts)) {
+      return;
+    }
+    for (std::size_t i = 0; i < part_count; ++i) {
+      const auto part = static_cast<TimePart>(i);
+      DiffRow of_part = row(
+          std::string(name_of(part)), [i](const Report& report) { return (*report.parts)[i]; },
+          [i](const StepFigures& step) { return step.parts ? (*step.parts)[i] : 0; });
+      if (const std::optional<Cause> cause = cause_of(part)) {
+        widen_by_clocks(*cause, of_part);
+      }
+      add_if_any(diff_.parts, std::move(of_part));
+    }
   }
 
   void totals() {
@@ -158,9 +184,11 @@ class Comparison {
         return sum_ns;
       };
     };
-    diff_.totals.push_back(row(diff_.is_by_step ? "step" : "run", of_ranks(&RankFigures::total_ns), time_of));
+    diff_.totals.push_back(row(diff_.is_by_step ? "step" : "run", of_ranks(&RankFigures::total_ns),
+                               [](const StepFigures& step) { return step.total_ns; }));
     if (diff_.is_exposed) {
-      diff_.totals.push_back(row("exposed", of_ranks(&RankFigures::exposed_ns), counted_in));
+      diff_.totals.push_back(row("exposed", of_ranks(&RankFigures::exposed_ns),
+                                 [](const StepFigures& step) { return sum_of(step.by_cause); }));
       diff_.totals.push_back(row("hidden", of_ranks(&RankFigures::hidden_ns), nullptr));
       diff_.totals.push_back(row("kernels", of_ranks(&RankFigures::kernels_ns), nullptr));
     }

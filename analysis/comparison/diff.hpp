@@ -54,6 +54,7 @@ struct Diff {
   bool from_steps = false;  ///< one run each: margins come from how its steps vary; repeated runs may vary
                             ///< more
   std::vector<DiffRow> totals;
+  std::vector<DiffRow> parts;  ///< sum to the first total; empty: not known of some run
   std::vector<DiffRow> causes;
   std::vector<DiffRow> call_sites;   ///< largest change first
   std::vector<std::string> remarks;  ///< why the two may not be comparable

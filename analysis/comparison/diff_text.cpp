@@ -26,8 +26,13 @@ class DiffWriter {
   [[nodiscard]] std::string write(std::size_t top) {
     verdict();
     table("Figure", diff_.totals, diff_.totals.size());
-    table(diff_.is_exposed ? "Why exposed" : "Communication time by cause", diff_.causes,
-          diff_.causes.size());
+    if (!diff_.parts.empty()) {
+      table(diff_.is_by_step ? "Where the time of a step goes" : "Where the time goes", diff_.parts,
+            diff_.parts.size());
+    } else {
+      table(diff_.is_exposed ? "Why exposed" : "Communication time by cause", diff_.causes,
+            diff_.causes.size());
+    }
     table("Where", diff_.call_sites, top);
     closing();
     return std::move(text_);
@@ -53,6 +58,23 @@ class DiffWriter {
     return verdict == Verdict::unknown ? "?" : identifier_of(verdict);
   }
 
+  /// Returns which part changed most in the direction of the whole.
+  [[nodiscard]] std::string main_part_text() const {
+    const double whole_ns = diff_.totals.front().after_ns - diff_.totals.front().before_ns;
+    const DiffRow* main = nullptr;
+    double most_ns = 0;
+    for (const DiffRow& part : diff_.parts) {
+      const double change_ns = (part.after_ns - part.before_ns) * (whole_ns < 0 ? -1 : 1);
+      if (change_ns > most_ns && (part.verdict == Verdict::less || part.verdict == Verdict::more)) {
+        most_ns = change_ns;
+        main = &part;
+      }
+    }
+    return main == nullptr ? ""
+                           : fmt::format("; above all {}: {:+.3f} {}", main->name,
+                                         (main->after_ns - main->before_ns) / unit_.ns(), unit_.name());
+  }
+
   void verdict() {
     const DiffRow& time = diff_.totals.front();
     const char* const what = diff_.is_by_step ? "A step" : "The run";
@@ -60,10 +82,12 @@ class DiffWriter {
         fmt::format("{} before, {} after", unit_.with_unit(time.before_ns), unit_.with_unit(time.after_ns));
     switch (time.verdict) {
       case Verdict::less:
-        paragraph("1", fmt::format("{} became faster: {} ({}).", what, times, change_text(time)));
+        paragraph("1", fmt::format("{} became faster: {} ({}{}).", what, times, change_text(time),
+                                   main_part_text()));
         break;
       case Verdict::more:
-        paragraph("1", fmt::format("{} became slower: {} ({}).", what, times, change_text(time)));
+        paragraph("1", fmt::format("{} became slower: {} ({}{}).", what, times, change_text(time),
+                                   main_part_text()));
         break;
       case Verdict::jitter:
         paragraph("1",
@@ -175,6 +199,7 @@ Json document_of(const Diff& diff) {
           {"records_missing", !diff.is_known},
           {"margins_from", diff.from_steps ? "steps" : "runs"},
           {"totals", rows_of(diff.totals)},
+          {"parts", rows_of(diff.parts)},
           {"causes", rows_of(diff.causes)},
           {"call_sites", rows_of(diff.call_sites)},
           {"remarks", diff.remarks}};

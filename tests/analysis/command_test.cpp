@@ -145,7 +145,47 @@ TEST_F(Command, report_does_not_pass_a_condition_that_cannot_be_told) {
 TEST_F(Command, a_condition_that_cannot_be_read_is_wrong_use) {
   const Outcome outcome = penstock("report --fail-if 'slowness > 50%' " + make_recording().string());
   EXPECT_EQ(outcome.exit_code, 2);
-  EXPECT_NE(outcome.errors.find("exposed, overlap, late_sender"), std::string::npos) << outcome.errors;
+  EXPECT_NE(outcome.errors.find("step, exposed, overlap, kernels, late_sender"), std::string::npos)
+      << outcome.errors;
+}
+
+/// Returns a recording of 30 steps, each so long.
+std::filesystem::path steps_of(std::uint64_t step_ns, const std::filesystem::path& directory) {
+  std::filesystem::create_directory(directory);
+  testing::RecordingBuilder rank(0, 1);
+  rank.runs(0, 30 * step_ns);
+  for (std::uint64_t begin = 0; begin < 30 * step_ns; begin += step_ns) {
+    rank.range("step", begin, begin + step_ns)
+        .kernel(begin, begin + 1'000'000)
+        .call({.function = "MPI_Barrier", .begin = begin + 1'000'000, .end = begin + 1'100'000});
+  }
+  rank.write(directory);
+  return directory;
+}
+
+TEST_F(Command, report_compares_with_a_baseline) {
+  const std::string before = steps_of(2'000'000, file("before")).string();
+  const std::string after = steps_of(2'200'000, file("after")).string();
+  const std::string report = "report " + after + " --baseline " + before;
+  const Outcome slower = penstock(report + " --fail-if 'step > +5%' --fail-if 'host code > 1%'");
+  EXPECT_EQ(slower.exit_code, 3);
+  EXPECT_NE(slower.errors.find("step changed by +10 % against the baseline; it fails if > +5 %"),
+            std::string::npos)
+      << slower.errors;
+  EXPECT_EQ(penstock(report + " --fail-if 'step > +15%' --fail-if 'step > 3ms'").exit_code, 0);
+  EXPECT_EQ(penstock(report + " --fail-if 'step > +5%' --whole-run").exit_code, 4)
+      << "there are no steps then";
+  EXPECT_EQ(penstock("report " + after + " --fail-if 'step > +5%' --baseline /nowhere").exit_code, 1);
+}
+
+TEST_F(Command, report_says_that_a_change_needs_a_baseline_and_a_baseline_a_change) {
+  const std::string recording = make_recording().string();
+  const Outcome no_baseline = penstock("report --fail-if 'step > +5%' " + recording);
+  EXPECT_EQ(no_baseline.exit_code, 2);
+  EXPECT_NE(no_baseline.errors.find("--baseline RECORDING"), std::string::npos) << no_baseline.errors;
+  const Outcome no_change = penstock("report --fail-if 'exposed > 90%' --baseline x " + recording);
+  EXPECT_EQ(no_change.exit_code, 2);
+  EXPECT_NE(no_change.errors.find("step > +5%"), std::string::npos) << no_change.errors;
 }
 
 TEST_F(Command, diff_compares_two_recordings_or_repeated_runs) {

@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/diff_text.hpp"
+#include "analysis/pipeline/analyse.hpp"
 #include "analysis/tables/confidence.hpp"
+#include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -30,6 +33,9 @@ Report run(std::uint64_t total_ns, std::uint64_t exposed_ns, const char* functio
   site.function = function;
   site.counted_ns = exposed_ns;
   report.call_sites = {site};
+  report.parts.emplace();
+  (*report.parts)[static_cast<std::size_t>(TimePart::wire)] = exposed_ns;
+  (*report.parts)[static_cast<std::size_t>(TimePart::host_code)] = total_ns - exposed_ns;
   return report;
 }
 
@@ -42,6 +48,9 @@ Report stepped(const std::vector<std::uint64_t>& lengths_ns) {
     StepFigures step;
     step.total_ns = step.longest_ns = each;
     step.by_cause[static_cast<std::size_t>(Cause::wire)] = each / 2;
+    step.parts.emplace();
+    (*step.parts)[static_cast<std::size_t>(TimePart::wire)] = each / 2;
+    (*step.parts)[static_cast<std::size_t>(TimePart::host_code)] = each - each / 2;
     steps.each.push_back(step);
     total_ns += each;
   }
@@ -148,16 +157,112 @@ TEST(Diff, a_place_that_is_new_or_gone_is_listed_and_the_largest_change_first) {
   EXPECT_DOUBLE_EQ(diff.call_sites[1].after_ns, 0);
 }
 
+/// A job of one rank with 40 steps: a kernel, then a message; by hand, its bytes are copied to the host
+/// before.
+Report exchanges(bool by_hand) {
+  const testing::TemporaryDirectory directory;
+  testing::RecordingBuilder rank(0, 2);
+  std::uint64_t now = 0;
+  for (std::uint64_t step = 0; step < 40; ++step) {
+    const std::uint64_t begin = now;
+    rank.kernel(now, now + 1000 + step % 7);
+    now += 1000 + step % 7;
+    if (by_hand) {
+      rank.copy(now, now + 300, 4096, 2);
+      now += 320;  // what the host does besides the copy
+    }
+    rank.call({.function = "MPI_Send", .begin = now, .end = now + 100, .bytes = 4096})
+        .half({.direction = trace::Direction::send,
+               .peer = 1,
+               .post = now,
+               .complete = now + 100,
+               .bytes = 4096});
+    now += 150;
+    rank.range("step", begin, now);
+  }
+  rank.runs(0, now).write(directory.path());
+  return analyse(directory.path());
+}
+
+TEST(Diff, rows_of_parts_explain_all_of_a_change) {
+  const Diff diff = compare({exchanges(false)}, {exchanges(true)});
+  const DiffRow& step = row(diff.totals, "step");
+  EXPECT_DOUBLE_EQ(step.after_ns - step.before_ns, 320);
+  double change_ns = 0;
+  double before_ns = 0;
+  for (const DiffRow& each : diff.parts) {
+    change_ns += each.after_ns - each.before_ns;
+    before_ns += each.before_ns;
+  }
+  EXPECT_NEAR(change_ns, 320, 1e-6);
+  EXPECT_NEAR(before_ns, step.before_ns, 1e-6);
+  EXPECT_DOUBLE_EQ(row(diff.parts, "staging by hand").before_ns, 0);
+  EXPECT_DOUBLE_EQ(row(diff.parts, "staging by hand").after_ns, 300);
+  EXPECT_EQ(row(diff.parts, "staging by hand").verdict, Verdict::more);
+  EXPECT_DOUBLE_EQ(row(diff.parts, "host code").after_ns - row(diff.parts, "host code").before_ns, 20);
+  EXPECT_EQ(row(diff.parts, "kernels").verdict, Verdict::jitter);
+  EXPECT_NE(to_text(diff, false, 8).find("above all staging by hand: +0.300"), std::string::npos)
+      << to_text(diff, false, 8);
+}
+
+bool holds(const Report& before, const Report& after, std::string_view text) {
+  std::string why;
+  const FailCondition condition = FailCondition::parse(text, why).value();
+  const std::optional<double> change = Baseline(before, after).change(condition);
+  EXPECT_TRUE(change) << text;
+  return change && condition.holds(*change);
+}
+
+TEST(Baseline, decides_changes_of_a_step_and_of_its_parts) {
+  const Report before = exchanges(false);
+  const Report after = exchanges(true);
+  EXPECT_TRUE(holds(before, after, "step > +25%"));
+  EXPECT_FALSE(holds(before, after, "step > +30%"));
+  EXPECT_TRUE(holds(before, after, "step > +0.3us"));
+  EXPECT_FALSE(holds(before, after, "step > +0.33us"));
+  EXPECT_TRUE(holds(before, after, "staging > +5%")) << "there was none before";
+  EXPECT_TRUE(holds(before, after, "staging >= +0.3us"));
+  EXPECT_FALSE(holds(before, after, "exposed > +0%"));
+  EXPECT_FALSE(holds(before, after, "late sender > +0%"));
+  EXPECT_FALSE(holds(after, before, "step > +0%")) << "it became faster";
+}
+
+TEST(Baseline, a_change_that_may_be_chance_is_none_and_one_that_cannot_be_told_is_unknown) {
+  std::vector<std::uint64_t> lengths;
+  std::vector<std::uint64_t> alike;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    lengths.push_back(10'000 + i * 7919 % 100);
+    alike.push_back(10'001 + i * 6007 % 100);
+  }
+  EXPECT_FALSE(holds(stepped(lengths), stepped(alike), "step > +0%"));
+  std::string why;
+  const FailCondition condition = FailCondition::parse("step > +5%", why).value();
+  const auto why_unknown = [&](const Report& before, const Report& after) {
+    const Baseline baseline(before, after);
+    EXPECT_FALSE(baseline.change(condition));
+    return baseline.why_unknown(condition);
+  };
+  EXPECT_EQ(why_unknown(stepped({100}), stepped({200})), "too few steps to tell a change from jitter");
+  EXPECT_EQ(why_unknown(stepped(lengths), run(1000, 100)), "only one of the two recordings has steps");
+  EXPECT_EQ(why_unknown(run(1000, 100), run(1000, 100)), "no steps were found");
+  Report cut = stepped(lengths);
+  cut.recorded_part = RecordedPart{.recorded_ns = 1'000'000, .run_ns = 2'000'000};
+  EXPECT_NE(why_unknown(cut, stepped(lengths)).find("the baseline recorded up to"), std::string::npos);
+  EXPECT_NE(why_unknown(stepped(lengths), cut).find("the recording recorded up to"), std::string::npos);
+}
+
 TEST(Diff, says_what_makes_two_runs_hard_to_compare) {
   Report more_ranks = run(1000, 100);
   more_ranks.world_size = 4;
   Report blind = run(1000, 100);
   blind.measure = Measure::communication_time;
+  blind.parts.reset();
   const Diff ranks = compare({run(1000, 100)}, {more_ranks});
   ASSERT_EQ(ranks.remarks.size(), 1u);
   EXPECT_EQ(ranks.remarks[0], "numbers of ranks differ: 1; 4");
   const Diff kernels = compare({run(1000, 100)}, {blind});
   EXPECT_TRUE(kernels.causes.empty());
+  EXPECT_TRUE(kernels.parts.empty());
   EXPECT_EQ(kernels.totals.size(), 2u);  // the run, and the time in MPI
   ASSERT_EQ(kernels.remarks.size(), 1u);
   EXPECT_NE(kernels.remarks[0].find("have no record of kernels"), std::string::npos);

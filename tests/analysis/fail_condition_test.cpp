@@ -16,6 +16,17 @@ Report quarter_exposed() {
   rank.communication_ns = 400;
   rank.hidden_ns = 100;
   report.ranks = {rank};
+  report.parts.emplace();
+  (*report.parts)[static_cast<std::size_t>(TimePart::kernels)] = 900'000'000;
+  (*report.parts)[static_cast<std::size_t>(TimePart::late_sender)] = 100'000'000;
+  (*report.parts)[static_cast<std::size_t>(TimePart::wire)] = 400'000'000;
+  (*report.parts)[static_cast<std::size_t>(TimePart::staging_by_hand)] = 200'000'000;
+  (*report.parts)[static_cast<std::size_t>(TimePart::host_code)] = 400'000'000;
+  report.steps.emplace().each.resize(50);
+  ReplayFigures replay;
+  replay.efficiency.parallel = 0.75;
+  replay.gpu_efficiency.emplace().orchestration = 0.5;
+  report.replay = replay;
   return report;
 }
 
@@ -70,6 +81,61 @@ TEST(FailCondition, compares_shares_and_times_of_the_average_rank) {
   EXPECT_TRUE(holds("overlap < 30%"));
 }
 
+TEST(FailCondition, knows_each_part_of_the_time) {
+  EXPECT_TRUE(holds("host code > 19.9%"));
+  EXPECT_FALSE(holds("host code > 20%"));
+  EXPECT_TRUE(holds("host-code >= 200ms"));
+  EXPECT_TRUE(holds("staging > 5%"));
+  EXPECT_TRUE(holds("staging_by_hand <= 10%"));
+  EXPECT_TRUE(holds("kernels < 50%"));
+  EXPECT_FALSE(holds("other copies > 0%"));
+  Report report = quarter_exposed();
+  report.parts.reset();
+  report.why_not_exposed = "no kernels";
+  EXPECT_FALSE(condition("host code > 10%").figure(report));
+  EXPECT_EQ(condition("host code > 10%").why_unknown(report), "no kernels");
+}
+
+TEST(FailCondition, knows_the_time_of_a_step) {
+  EXPECT_EQ(condition("step > 12ms").figure(quarter_exposed()), 20.0);
+  EXPECT_TRUE(holds("step > 12ms"));
+  EXPECT_FALSE(holds("step > 0.03 s"));
+  Report report = quarter_exposed();
+  report.measure = Measure::communication_time;  // it needs no kernels
+  report.ranks[0].dropped_gpu_records = 3;
+  EXPECT_EQ(condition("step > 12ms").figure(report), 20.0);
+  report.steps.reset();
+  EXPECT_FALSE(condition("step > 12ms").figure(report));
+  EXPECT_EQ(condition("step > 12ms").why_unknown(report), "no steps were found");
+}
+
+TEST(FailCondition, knows_efficiencies) {
+  EXPECT_EQ(condition("parallel efficiency < 80%").figure(quarter_exposed()), 75.0);
+  EXPECT_EQ(condition("gpu orchestration < 80%").figure(quarter_exposed()), 50.0);
+  Report report = quarter_exposed();
+  report.replay.reset();
+  report.why_no_replay = "it is too large";
+  EXPECT_FALSE(condition("parallel efficiency < 80%").figure(report));
+  EXPECT_EQ(condition("parallel efficiency < 80%").why_unknown(report), "it is too large");
+}
+
+TEST(FailCondition, of_a_part_cannot_be_told_where_records_that_were_lost_would_decide_it) {
+  Report report = quarter_exposed();
+  report.ranks[0].dropped_gpu_records = 3;
+  EXPECT_FALSE(condition("host code > 10%").figure(report)) << "kernels may have run meanwhile";
+  EXPECT_EQ(condition("host code > 30%").figure(report), 20.0);
+  EXPECT_FALSE(condition("staging > 20%").figure(report)) << "copies may be missing";
+  EXPECT_EQ(condition("kernels > 30%").figure(report), 45.0) << "it can only be more";
+  EXPECT_FALSE(condition("kernels < 50%").figure(report));
+}
+
+TEST(FailCondition, of_a_change_has_no_figure_of_one_report) {
+  const FailCondition asked = condition("step > +5%");
+  EXPECT_TRUE(asked.is_of_change());
+  EXPECT_FALSE(asked.figure(quarter_exposed()));
+  EXPECT_EQ(asked.describe(7.25), "step changed by +7.25 % against the baseline; it fails if > +5 %");
+}
+
 TEST(FailCondition, says_the_figure) {
   const FailCondition asked = condition("exposed > 10%");
   EXPECT_EQ(asked.describe(asked.figure(quarter_exposed()).value_or(0)),
@@ -97,7 +163,17 @@ TEST(FailCondition, that_cannot_be_read_is_refused_with_what_is_allowed) {
     return why;
   };
   EXPECT_NE(refusal("exposed").find("write for example"), std::string::npos);
-  EXPECT_NE(refusal("slowness > 3%").find("exposed, overlap, late_sender"), std::string::npos);
+  const std::string figures = refusal("slowness > 3%");
+  for (const char* figure : {"step", "exposed", "overlap", "late_sender", "host_code", "staging_by_hand",
+                             "parallel_efficiency", "gpu_orchestration"}) {
+    EXPECT_NE(figures.find(figure), std::string::npos) << figure;
+  }
+  EXPECT_EQ(figures.find('\n'), std::string::npos);
+  EXPECT_NE(refusal("step > 3%").find("s, ms or us (or +5% with --baseline)"), std::string::npos);
+  EXPECT_NE(refusal("parallel efficiency < 3ms").find("a number and %"), std::string::npos);
+  EXPECT_NE(refusal("overlap < +3%").find("only times are"), std::string::npos);
+  EXPECT_NE(refusal("step > +").find("a number and %, s, ms or us"), std::string::npos);
+  EXPECT_NE(refusal("step > ++5%").find("a number"), std::string::npos);
   EXPECT_NE(refusal("exposed > ten %").find("%, s, ms or us"), std::string::npos);
   EXPECT_NE(refusal("exposed > 10").find("%, s, ms or us"), std::string::npos);
   EXPECT_NE(refusal("exposed > 10 parsecs").find("%, s, ms or us"), std::string::npos);

@@ -1,0 +1,91 @@
+#include "analysis/comparison/baseline.hpp"
+
+#include <algorithm>
+
+#include "analysis/report/text_figures.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+/// Returns why a report's times cannot be compared; empty if they can.
+std::string why_unusable(const Report& report, const char* which) {
+  if (report.recorded_part) {
+    return which + recorded_part_text(*report.recorded_part);
+  }
+  if (!report.missing_step.empty()) {
+    return which + ("has no NVTX range \"" + report.missing_step) + "\"";
+  }
+  return report.counted_ranks == 0 ? std::string(which) + "has no usable rank" : "";
+}
+
+bool lost_gpu_records(const Report& report) {
+  return std::any_of(report.ranks.begin(), report.ranks.end(), [](const RankFigures& rank) {
+    return rank.is_counted && rank.dropped_gpu_records != 0;
+  });
+}
+
+}  // namespace
+
+Baseline::Baseline(const Report& baseline, const Report& report)
+    : why_not_(why_unusable(baseline, "the baseline ")),
+      lost_gpu_records_(lost_gpu_records(baseline) || lost_gpu_records(report)) {
+  if (why_not_.empty()) {
+    why_not_ = why_unusable(report, "the recording ");
+  }
+  if (why_not_.empty() && has_steps(baseline) != has_steps(report)) {
+    why_not_ = "only one of the two recordings has steps";
+  }
+  if (why_not_.empty()) {
+    diff_ = compare({baseline}, {report});
+  }
+}
+
+const DiffRow* Baseline::row(const FailCondition& condition) const {
+  const std::string name = condition.name_in_diff();
+  for (const std::vector<DiffRow>* const rows : {&diff_.parts, &diff_.causes, &diff_.totals}) {
+    const auto found =
+        std::find_if(rows->begin(), rows->end(), [&](const DiffRow& each) { return each.name == name; });
+    if (found != rows->end()) {
+      return &*found;
+    }
+  }
+  return nullptr;
+}
+
+std::string Baseline::why_not_comparable(const FailCondition& condition) const {
+  if (!why_not_.empty()) {
+    return why_not_;
+  }
+  if (condition.is_of_step()) {
+    return diff_.is_by_step ? "" : "no steps were found";
+  }
+  if (lost_gpu_records_) {
+    return "records of the GPU were lost";
+  }
+  return diff_.is_exposed ? "" : "the GPU's kernels are not known of both recordings";
+}
+
+std::optional<double> Baseline::change(const FailCondition& condition) const {
+  if (!why_not_comparable(condition).empty()) {
+    return std::nullopt;
+  }
+  const DiffRow* const found = row(condition);
+  if (found == nullptr) {
+    return 0;  // a part that is in neither of them
+  }
+  switch (found->verdict) {
+    case Verdict::unknown:
+      return std::nullopt;
+    case Verdict::jitter:
+      return 0;
+    default:
+      return condition.change_in_unit(found->before_ns, found->after_ns);
+  }
+}
+
+std::string Baseline::why_unknown(const FailCondition& condition) const {
+  const std::string why = why_not_comparable(condition);
+  return why.empty() ? "too few steps to tell a change from jitter" : why;
+}
+
+}  // namespace penstock::analysis
