@@ -1,9 +1,11 @@
-// Adds up host code by place: by the innermost NVTX range, else by the MPI calls before and after it. Must
-// not know what host code is.
+// Places time at which no call of MPI tells where a host is: by the innermost NVTX range, else by the MPI
+// calls before and after it. Must not know what the host does.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -12,7 +14,73 @@
 
 namespace penstock::analysis {
 
-/// The range that marks the steps names no place. Thread: one at a time. Memory: proportional to the places.
+struct HostPlace {
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  std::uint32_t range = none;   ///< string; none: outside of ranges
+  std::uint32_t behind = none;  ///< site of the call before it, only if there is no range
+  std::uint32_t before = none;  ///< likewise after it
+  [[nodiscard]] HostPlace renumbered(const Renumbering& numbers) const {
+    return {range == none ? none : numbers.strings[range], behind == none ? none : numbers.sites[behind],
+            before == none ? none : numbers.sites[before]};
+  }
+  auto operator<=>(const HostPlace&) const = default;
+};
+using HostPlaces = SumsBy<HostPlace, std::uint64_t>;  ///< ns
+
+/// Returns the place alone, with names for people.
+[[nodiscard]] HostCodeFigures named(const HostPlace& place, const StringPool& strings, SiteNames& names);
+
+/// The places of one rank, which must outlive the object. The range that marks the steps names no place. Of
+/// ranges that do not nest, because several threads have them, the one that began later is the inner one.
+class PlaceFinder {
+ public:
+  PlaceFinder(const std::optional<StepMark>& mark, const RankInput& rank);
+  /// Calls use(place, ns) for each piece of `times`, which must lie outside of communicating calls.
+  template <typename Use>
+  void for_each(const IntervalSet& times, Use use) const {
+    const std::vector<HostSegment>& calls = rank_.window.timeline.host_segments;
+    const auto site_of = [&](const HostSegment& call) { return rank_.window.site_of_call[call.call]; };
+    auto call = calls.begin();
+    auto range = ranges_.begin();
+    for (const Interval each : times.intervals()) {
+      while (call != calls.end() && call->begin_ns < each.end_ns) {
+        ++call;
+      }
+      const HostPlace between{HostPlace::none,
+                              call == calls.begin() ? HostPlace::none : site_of(*std::prev(call)),
+                              call == calls.end() ? HostPlace::none : site_of(*call)};
+      std::uint64_t from_ns = each.begin_ns;
+      while (range != ranges_.end() && range->time.end_ns <= from_ns) {
+        ++range;
+      }
+      for (auto inner = range; inner != ranges_.end() && inner->time.begin_ns < each.end_ns; ++inner) {
+        const std::uint64_t begin_ns = std::max(inner->time.begin_ns, from_ns);
+        const std::uint64_t end_ns = std::min(inner->time.end_ns, each.end_ns);
+        if (from_ns < begin_ns) {
+          use(between, begin_ns - from_ns);
+        }
+        use(HostPlace{rank_.names.id_of(inner->range), HostPlace::none, HostPlace::none}, end_ns - begin_ns);
+        from_ns = end_ns;
+      }
+      if (from_ns < each.end_ns) {
+        use(between, each.end_ns - from_ns);
+      }
+    }
+  }
+
+ private:
+  /// A piece of time in a range, but not in one within it.
+  struct InRange {
+    Interval time;
+    std::uint32_t range;  ///< string of the rank
+  };
+
+  const RankInput& rank_;
+  std::vector<InRange> ranges_;
+};
+
+/// Adds up host code by place. Thread: one at a time. Memory: proportional to the places.
 class HostCodePlaces {
  public:
   HostCodePlaces(const std::optional<StepMark>& mark, const StringPool& strings)
@@ -26,17 +94,6 @@ class HostCodePlaces {
   [[nodiscard]] std::vector<HostCodeFigures> finish(SiteNames& names) const;
 
  private:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
-  struct Place {
-    std::uint32_t range = none;   ///< string; none: outside of ranges
-    std::uint32_t behind = none;  ///< site of the call before it, only if there is no range
-    std::uint32_t before = none;  ///< likewise after it
-    [[nodiscard]] Place renumbered(const Renumbering& numbers) const {
-      return {range == none ? none : numbers.strings[range], behind == none ? none : numbers.sites[behind],
-              before == none ? none : numbers.sites[before]};
-    }
-    auto operator<=>(const Place&) const = default;
-  };
   struct Sums {
     std::uint64_t times = 0;
     std::uint64_t time_ns = 0;
@@ -51,16 +108,10 @@ class HostCodePlaces {
       }
     }
   };
-  /// A piece of time in a range, but not in one within it.
-  struct InRange {
-    Interval time;
-    std::uint32_t range;  ///< string of the rank
-  };
-  [[nodiscard]] std::vector<InRange> innermost_ranges(const RankTrace& rank) const;
 
   const std::optional<StepMark>& mark_;
   const StringPool& strings_;
-  SumsBy<Place, Sums> by_place_;
+  SumsBy<HostPlace, Sums> by_place_;
 };
 
 }  // namespace penstock::analysis

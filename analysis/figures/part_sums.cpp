@@ -30,6 +30,9 @@ class Dividing {
   }
   /// Returns what is left of these times, and takes it.
   [[nodiscard]] IntervalSet take(const IntervalSet& times) {
+    if (times.intervals().empty()) {
+      return {};
+    }
     IntervalSet rest;
     subtract(left_, times, rest);
     IntervalSet taken;

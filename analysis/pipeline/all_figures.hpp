@@ -8,6 +8,7 @@
 #include "analysis/figures/job_facts.hpp"
 #include "analysis/figures/kernel_sums.hpp"
 #include "analysis/figures/late_receives.hpp"
+#include "analysis/figures/latecomers.hpp"
 #include "analysis/figures/longest_waits.hpp"
 #include "analysis/figures/message_matrix.hpp"
 #include "analysis/figures/notices.hpp"
@@ -35,6 +36,7 @@ using AllFigures = FigureList<JobFacts,        //
                               TransportSums,   //
                               MessageMatrix,   // compares with the transports' speeds
                               CollectiveSums,  //
+                              Latecomers,      //
                               LateReceives,    //
                               HandStaging,     //
                               KernelSums,      //

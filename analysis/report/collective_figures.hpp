@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "interpose/record/trace_format.hpp"
 
@@ -34,6 +35,26 @@ struct LateRankFigures {
   std::uint64_t in_mpi_ns = 0;      ///< the part in which it was in other MPI calls and its GPU did not
                                     ///< compute
   std::string main_kernel;          ///< the kernel that ran for most of it; empty: none
+  std::uint64_t within_error_ns = 0;
+};
+
+/// A rank that others waited for in MPI, at a message or a collective, and what it did meanwhile.
+struct LatecomerFigures {
+  std::int32_t rank = -1;
+  std::string mpi_function;   ///< with which it came late
+  std::string at;             ///< and its call site, for people
+  std::uint64_t times = 0;    ///< times in which several ranks wait for it count once
+  std::uint64_t late_ns = 0;  ///< the sum of the next four
+  std::uint64_t in_kernels_ns = 0;
+  std::uint64_t in_mpi_ns = 0;        ///< in other calls, and its GPU did not compute
+  std::uint64_t in_copies_ns = 0;     ///< copies and memsets, outside of both
+  std::uint64_t in_host_code_ns = 0;  ///< all else
+  std::uint64_t longest_ns = 0;
+  std::uint64_t long_times = 0;  ///< that last half of the longest or more
+  std::uint64_t long_ns = 0;
+  std::vector<std::uint64_t> long_steps = {};  ///< numbers of their steps, from 0; the first few
+  std::string main_kernel = {};                ///< that ran for most of it; empty: none
+  std::string host_code = {};                  ///< where most of its host code is; empty: none
   std::uint64_t within_error_ns = 0;
 };
 

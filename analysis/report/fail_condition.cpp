@@ -8,6 +8,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "analysis/report/efficiency_names.hpp"
 #include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis {
@@ -27,25 +28,6 @@ double ns_of(std::string_view unit) {
   return unit == "s" ? 1e9 : unit == "ms" ? 1e6 : 1e3;
 }
 
-struct HostEfficiency {
-  std::string_view name;
-  double EfficiencyFigures::*figure;
-};
-constexpr HostEfficiency efficiencies[] = {{"parallel_efficiency", &EfficiencyFigures::parallel},
-                                           {"load_balance", &EfficiencyFigures::load_balance},
-                                           {"communication_efficiency", &EfficiencyFigures::communication},
-                                           {"serialisation", &EfficiencyFigures::serialisation},
-                                           {"transfer", &EfficiencyFigures::transfer}};
-
-struct GpuEfficiency {
-  std::string_view name;
-  double GpuEfficiencyFigures::*figure;
-};
-constexpr GpuEfficiency gpu_efficiencies[] = {{"gpu_parallel_efficiency", &GpuEfficiencyFigures::parallel},
-                                              {"gpu_load_balance", &GpuEfficiencyFigures::load_balance},
-                                              {"gpu_communication", &GpuEfficiencyFigures::communication},
-                                              {"gpu_orchestration", &GpuEfficiencyFigures::orchestration}};
-
 template <typename Row, std::size_t count>
 std::optional<std::size_t> row_of(const Row (&rows)[count], std::string_view name) {
   const auto found =
@@ -59,10 +41,10 @@ std::string figures_allowed() {
   for (std::size_t i = 0; i < part_count; ++i) {
     names += fmt::format(", {}", identifier_of(static_cast<TimePart>(i)));
   }
-  for (const HostEfficiency& each : efficiencies) {
+  for (const auto& each : efficiencies) {
     names += fmt::format(", {}", each.name);
   }
-  for (const GpuEfficiency& each : gpu_efficiencies) {
+  for (const auto& each : gpu_efficiencies) {
     names += fmt::format(", {}", each.name);
   }
   return names;

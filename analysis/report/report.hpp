@@ -61,6 +61,7 @@ struct Report {
   std::vector<KernelFigures> kernels;             ///< by exposed_after_ns, then hides_ns
   std::vector<CollectiveFigures> collectives;     ///< by waiting and moving
   std::vector<LateRankFigures> late_ranks;        ///< by late_ns
+  std::vector<LatecomerFigures> latecomers;       ///< by late_ns
   std::vector<HandStagingFigures> hand_staging;   ///< by copies_ns
   std::vector<LateReceiveFigures> late_receives;  ///< by hides_ns
   std::vector<LongWaitFigures> longest_waits;     ///< by counted_ns

@@ -293,6 +293,9 @@ Rank  run s  kernels  comm.  hidden  overlap  exposed  up to  of run
 Kernel   runs  s/rank  hides  exposed after  mostly at
 stencil     2   0.250  0.050          0.100  0x40
 
+Waited for  at                times  late by s  above all  meanwhile in
+    rank 1  MPI_Send at 0x80      1      0.200  1 × 0.200  100.0 % kernels, stencil
+
 NVTX phase  s/rank in it  exposed in it  of phase
 exchange           0.175          0.075    42.9 %
 

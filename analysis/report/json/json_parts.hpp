@@ -33,6 +33,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json of(const HostCodeFigures& place);
 [[nodiscard]] Json of(const KernelFigures& kernel);
 [[nodiscard]] Json of(const LateRankFigures& late);
+[[nodiscard]] Json of(const LatecomerFigures& late);
 [[nodiscard]] Json of(const LateReceiveFigures& late);
 [[nodiscard]] Json of(const LongWaitFigures& wait);
 [[nodiscard]] Json of(const MatrixCell& cell);

@@ -74,6 +74,7 @@ Json document_of(const Report& report) {
   json["kernels"] = list_of(report.kernels);
   json["collectives"] = list_of(report.collectives);
   json["late_ranks"] = list_of(report.late_ranks);
+  json["latecomers"] = list_of(report.latecomers);
   json["late_receives"] = list_of(report.late_receives);
   json["longest_waits"] = list_of(report.longest_waits);
   json["staging_by_hand"] = list_of(report.hand_staging);

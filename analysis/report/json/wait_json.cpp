@@ -61,6 +61,26 @@ Json of(const LongWaitFigures& wait) {
           {"within_clock_error_s", within_error(wait.within_error_ns)}};
 }
 
+Json of(const LatecomerFigures& late) {
+  const auto if_any = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  return {{"rank", late.rank},
+          {"mpi_function", late.mpi_function},
+          {"at", late.at},
+          {"times", late.times},
+          {"late_s", seconds(late.late_ns)},
+          {"in_kernels_s", seconds(late.in_kernels_ns)},
+          {"in_mpi_s", seconds(late.in_mpi_ns)},
+          {"in_copies_s", seconds(late.in_copies_ns)},
+          {"in_host_code_s", seconds(late.in_host_code_ns)},
+          {"main_kernel", if_any(late.main_kernel)},
+          {"host_code", if_any(late.host_code)},
+          {"longest_s", seconds(late.longest_ns)},
+          {"long_times", late.long_times},
+          {"long_s", seconds(late.long_ns)},
+          {"long_steps", late.long_steps},
+          {"within_clock_error_s", within_error(late.within_error_ns)}};
+}
+
 Json of(const HostCodeFigures& place) {
   const auto if_any = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
   return {{"range", if_any(place.range)},

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "analysis/report/text/sections.hpp"
@@ -33,28 +34,49 @@ void write_collectives(ReportWriter& out) {
   out.note_more(out.report.collectives.size());
 }
 
+namespace {
+
+/// Returns what a late rank did for most of the time, with the share.
+std::string mostly_text(const LatecomerFigures& late) {
+  struct Part {
+    std::uint64_t time_ns;
+    std::string what;
+  };
+  const Part parts[] = {{late.in_kernels_ns, "kernels, " + printable(late.main_kernel)},
+                        {late.in_mpi_ns, "other MPI calls"},
+                        {late.in_copies_ns, "copies"},
+                        {late.in_host_code_ns, "host code " + printable(late.host_code)}};
+  const Part& most =
+      *std::max_element(std::begin(parts), std::end(parts),
+                        [](const Part& left, const Part& right) { return left.time_ns < right.time_ns; });
+  return fmt::format("{} {}", percent_text(share_of(most.time_ns, late.late_ns)), most.what);
+}
+
+}  // namespace
+
 void write_late_ranks(ReportWriter& out) {
-  if (out.report.late_ranks.empty()) {
+  if (out.report.latecomers.empty()) {
     return;
   }
   TextTable rows({{"Waited for", Align::right},
                   {"at", Align::left, true},
                   {"times", Align::right},
                   {fmt::format("late by {}", out.unit.name()), Align::right},
-                  {"in kernels", Align::right},
-                  {"in MPI", Align::right},
-                  {"mostly", Align::left, true}});
-  for (std::size_t i = 0; i < std::min(out.report.late_ranks.size(), out.options.top); ++i) {
-    const LateRankFigures& each = out.report.late_ranks[i];
+                  {"above all", Align::right},
+                  {"meanwhile in"}});
+  for (std::size_t i = 0; i < std::min(out.report.latecomers.size(), out.options.top); ++i) {
+    const LatecomerFigures& each = out.report.latecomers[i];
     rows.add_row(
         {fmt::format("rank {}", each.rank),
          fmt::format("{} at {}", printable(each.mpi_function), printable(each.at)), count_text(each.times),
          out.marked(out.unit.number(static_cast<double>(each.late_ns)), each.late_ns, each.within_error_ns),
-         percent_text(share_of(each.in_kernels_ns, each.late_ns)),
-         percent_text(share_of(each.in_mpi_ns, each.late_ns)), printable(each.main_kernel)});
+         fmt::format("{} × {}", count_text(each.long_times),
+                     out.unit.number(static_cast<double>(each.long_ns) /
+                                     static_cast<double>(std::max<std::uint64_t>(each.long_times, 1)))),
+         shortened(mostly_text(each), 45)});
   }
   out.table(rows);
-  out.note_more(out.report.late_ranks.size());
+  out.note_more(out.report.latecomers.size());
 }
 
 }  // namespace penstock::analysis

@@ -1,0 +1,184 @@
+// Who was waited for, and what it did meanwhile, in recordings whose figures can be added up by hand. Times
+// are ns.
+#include <gtest/gtest.h>
+
+#include "analysis/pipeline/analyse.hpp"
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::RecordingBuilder;
+using testing::TemporaryDirectory;
+using trace::Direction;
+
+Report report_on(const std::vector<RecordingBuilder>& ranks, const AnalysisOptions& options) {
+  const TemporaryDirectory directory;
+  for (const RecordingBuilder& each : ranks) {
+    each.write(directory.path());
+  }
+  return analyse(directory.path(), options);
+}
+Report report_on(const std::vector<RecordingBuilder>& ranks) {
+  return report_on(ranks, {.whole_run = true});
+}
+
+/// A receive that waits from `post` on.
+void receives(RecordingBuilder& rank, std::int32_t from, std::uint64_t post, std::uint64_t complete,
+              std::int32_t tag = 0) {
+  rank.call({.function = "MPI_Recv", .begin = post, .end = complete, .bytes = 64, .call_site = 0x10})
+      .half({.direction = Direction::receive,
+             .peer = from,
+             .post = post,
+             .complete = complete,
+             .bytes = 64,
+             .tag = tag});
+}
+void sends(RecordingBuilder& rank, std::int32_t to, std::uint64_t post, std::uint64_t complete,
+           std::int32_t tag = 0) {
+  rank.call({.function = "MPI_Send", .begin = post, .end = complete, .bytes = 64, .call_site = 0x20})
+      .half({.direction = Direction::send,
+             .peer = to,
+             .post = post,
+             .complete = complete,
+             .bytes = 64,
+             .tag = tag});
+}
+
+TEST(Latecomers, of_a_message_tell_what_they_did_while_their_partner_waited) {
+  RecordingBuilder waits(0, 2);
+  waits.runs(0, 1000).kernel(0, 10);
+  receives(waits, 1, 100, 820);
+  RecordingBuilder late(1, 2);
+  late.runs(0, 1000)
+      .kernel(0, 300, "_Z4slowv")
+      .call({.function = "MPI_Win_fence", .begin = 300, .end = 350})
+      .copy(350, 400, 4096, 2)
+      .range("assemble", 400, 800);
+  sends(late, 0, 800, 820);
+  const Report report = report_on({waits, late});
+  ASSERT_EQ(report.latecomers.size(), 1u);
+  const LatecomerFigures& figures = report.latecomers[0];
+  EXPECT_EQ(figures.rank, 1);
+  EXPECT_EQ(figures.mpi_function, "MPI_Send");
+  EXPECT_EQ(figures.times, 1u);
+  EXPECT_EQ(figures.late_ns, 700u);
+  EXPECT_EQ(figures.in_kernels_ns, 200u);
+  EXPECT_EQ(figures.in_mpi_ns, 50u);
+  EXPECT_EQ(figures.in_copies_ns, 50u);
+  EXPECT_EQ(figures.in_host_code_ns, 400u);
+  EXPECT_EQ(figures.main_kernel, "slow");
+  EXPECT_EQ(figures.host_code, "in the NVTX range assemble");
+}
+
+TEST(Latecomers, of_a_message_that_its_sender_did_not_wait_for_are_none) {
+  RecordingBuilder sender(0, 2);
+  sender.runs(0, 1000).kernel(0, 10);
+  sends(sender, 1, 100, 120);  // buffered: it completes long before it is received
+  RecordingBuilder receiver(1, 2);
+  receiver.runs(0, 1000).kernel(0, 10);
+  receives(receiver, 0, 800, 820);
+  EXPECT_TRUE(report_on({sender, receiver}).latecomers.empty());
+}
+
+TEST(Latecomers, count_from_when_a_partner_waits_and_not_from_when_it_posted) {
+  RecordingBuilder waits(0, 2);
+  waits.runs(0, 1000)
+      .kernel(0, 10)
+      .call({.function = "MPI_Irecv", .begin = 100, .end = 110, .bytes = 64, .waits = 0})
+      .call({.function = "MPI_Wait", .begin = 600, .end = 820})
+      .half({.direction = Direction::receive,
+             .peer = 1,
+             .post = 100,
+             .complete = 820,
+             .bytes = 64,
+             .blocking = false});
+  RecordingBuilder late(1, 2);
+  late.runs(0, 1000).kernel(0, 10);
+  sends(late, 0, 800, 820);
+  const Report report = report_on({waits, late});
+  ASSERT_EQ(report.latecomers.size(), 1u);
+  EXPECT_EQ(report.latecomers[0].late_ns, 200u);
+}
+
+TEST(Latecomers, for_whom_several_ranks_wait_at_once_are_late_once) {
+  RecordingBuilder one(0, 3);
+  one.runs(0, 1000).kernel(0, 10);
+  receives(one, 2, 100, 820);
+  RecordingBuilder other(1, 3);
+  other.runs(0, 1000).kernel(0, 10);
+  receives(other, 2, 300, 850);
+  RecordingBuilder late(2, 3);
+  late.runs(0, 1000).kernel(0, 10);
+  sends(late, 0, 800, 820);
+  sends(late, 1, 830, 850);
+  const Report report = report_on({one, other, late});
+  ASSERT_EQ(report.latecomers.size(), 1u);
+  EXPECT_EQ(report.latecomers[0].times, 1u);
+  EXPECT_EQ(report.latecomers[0].late_ns, 730u);
+  EXPECT_EQ(report.latecomers[0].in_mpi_ns, 20u);
+}
+
+TEST(Latecomers, tell_the_few_long_times_and_their_steps_from_the_many_short_ones) {
+  RecordingBuilder waits(0, 2);
+  RecordingBuilder late(1, 2);
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    const std::uint64_t begin = step * 1000;
+    const std::uint64_t by = step == 3 || step == 7 ? 400 : 20;
+    for (RecordingBuilder* rank : {&waits, &late}) {
+      rank->range("step", begin, begin + 1000).kernel(begin, begin + 100);
+    }
+    receives(waits, 1, begin + 100, begin + 100 + by + 10, static_cast<std::int32_t>(step));
+    sends(late, 0, begin + 100 + by, begin + 100 + by + 10, static_cast<std::int32_t>(step));
+  }
+  waits.runs(0, 12'000);
+  late.runs(0, 12'000);
+  const Report report = report_on({waits, late}, {});
+  ASSERT_EQ(report.latecomers.size(), 1u);
+  const LatecomerFigures& figures = report.latecomers[0];
+  EXPECT_EQ(figures.times, 12u);
+  EXPECT_EQ(figures.late_ns, 2u * 400 + 10 * 20);
+  EXPECT_EQ(figures.longest_ns, 400u);
+  EXPECT_EQ(figures.long_times, 2u);
+  EXPECT_EQ(figures.long_ns, 800u);
+  EXPECT_EQ(figures.long_steps, (std::vector<std::uint64_t>{3, 7}));
+}
+
+TEST(Latecomers, come_to_collectives_too_blocking_or_not) {
+  const auto rank = [](std::int32_t which, std::uint64_t comes, std::uint64_t starts) {
+    return RecordingBuilder(which, 2)
+        .runs(0, 1000)
+        .kernel(0, 10)
+        .call({.function = "MPI_Allreduce",
+               .begin = comes,
+               .end = 410,
+               .bytes = 64,
+               .call_site = 0x10,
+               .collective_ordinal = 1})
+        .call({.function = "MPI_Ibarrier",
+               .begin = starts,
+               .end = starts + 5,
+               .call_site = 0x20,
+               .collective_ordinal = 2,
+               .waits = 0})
+        .call({.function = "MPI_Wait", .begin = 900, .end = 920})
+        .operation({.function = "MPI_Ibarrier",
+                    .post = starts,
+                    .complete = 920,
+                    .collective_ordinal = 2,
+                    .call_site = 0x20});
+  };
+  const Report report = report_on({rank(0, 100, 800), rank(1, 400, 500)});
+  ASSERT_EQ(report.latecomers.size(), 2u);
+  EXPECT_EQ(report.latecomers[0].rank, 0);
+  EXPECT_EQ(report.latecomers[0].mpi_function, "MPI_Ibarrier");
+  EXPECT_EQ(report.latecomers[0].late_ns, 300u);
+  EXPECT_EQ(report.latecomers[1].rank, 1);
+  EXPECT_EQ(report.latecomers[1].mpi_function, "MPI_Allreduce");
+  EXPECT_EQ(report.latecomers[1].late_ns, 300u);
+  EXPECT_EQ(report.latecomers[1].in_host_code_ns, 300u);
+  EXPECT_EQ(report.latecomers[1].host_code, "before MPI_Allreduce at 0x10");
+}
+
+}  // namespace
+}  // namespace penstock::analysis
