@@ -291,23 +291,24 @@ std::span<const MessageWait> CauseFinder::waits_of(std::uint32_t call) {
   waits_.clear();
   for (const Completion& completion : completions_) {
     const std::int32_t partner = completion.half->peer;
-    for (const std::uint64_t time_ns : {completion.post_ns, completion.noticed_ns}) {
-      if (time_ns != 0) {
-        waits_.push_back({partner, time_ns, false});
-      }
+    if (completion.post_ns != 0) {
+      waits_.push_back({partner, completion.post_ns, false, false});
+    }
+    if (completion.noticed_ns != 0) {
+      waits_.push_back({partner, completion.noticed_ns, false, completion.noticed_ns > completion.post_ns});
     }
     const bool is_send = completion.half->direction == trace::Direction::send;
     for (const TransferFacts& each : completion.transfers) {
       if (each.wait_ns != 0 && knows_clock_of(each.host)) {
         waits_.push_back({is_send ? rank_.header.world_rank : partner,
-                          ours(each.begin_ns + each.wait_ns, each.host), true});
+                          ours(each.begin_ns + each.wait_ns, each.host), true, false});
       }
     }
   }
   for (const std::uint32_t each : own_transfers_of_call_.of(call)) {
     const trace::Transfer& record = rank_.transfers[each].record;
     if (record.wait_ns != 0) {
-      waits_.push_back({rank_.header.world_rank, record.begin_ns + record.wait_ns, true});
+      waits_.push_back({rank_.header.world_rank, record.begin_ns + record.wait_ns, true, false});
     }
   }
   return waits_;

@@ -78,7 +78,8 @@ struct CauseSpan {
 struct MessageWait {
   std::int32_t rank;
   std::uint64_t time_ns;
-  bool of_gpu;  ///< true: the rank's GPU had to be ready; false: its host had to be in MPI
+  bool of_gpu;       ///< true: the rank's GPU had to be ready; false: its host had to be in MPI
+  bool is_progress;  ///< it had posted its side, and had to be in MPI once more
 };
 
 /// Explains the calls of one rank. Thread: one at a time. Cost: linear in the halves and transfers of the

@@ -1,98 +1,13 @@
 #include "analysis/causes/hand_copies.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <unordered_map>
 
 #include "analysis/joining/call_cursor.hpp"
+#include "analysis/joining/hand_staged.hpp"
 
 namespace penstock::analysis {
 namespace {
-
-constexpr std::uint64_t fewest_bytes = 64;  // smaller copies are flags and sums, whose sizes agree by chance
-
-/// Values of CUpti_ActivityMemcpyKind.
-constexpr std::uint8_t host_to_device = 1;
-constexpr std::uint8_t device_to_host = 2;
-
-/// The moment of a message, or of a collective call, on this rank.
-struct HostMessage {
-  std::uint64_t time_ns;  ///< a send's post, a receive's completion
-  std::uint64_t bytes;
-  std::uint32_t site;
-};
-
-/// The application's copies in one direction, by size, each size in time order.
-class Copies {
- public:
-  Copies(const RankTrace& rank, std::uint8_t kind) {
-    for (const trace::DeviceActivity& each : rank.copies) {
-      if (each.kind == trace::RecordKind::device_copy && each.own == 0 && each.copy_kind == kind &&
-          each.bytes >= fewest_bytes) {
-        by_size_[each.bytes].push_back({each.begin_ns, each.end_ns});
-      }
-    }
-    for (auto& [bytes, copies] : by_size_) {
-      std::sort(copies.begin(), copies.end(), [](const Interval& left, const Interval& right) {
-        return left.begin_ns != right.begin_ns ? left.begin_ns < right.begin_ns : left.end_ns < right.end_ns;
-      });
-    }
-  }
-  [[nodiscard]] const std::vector<Interval>& of_size(std::uint64_t bytes) const {
-    static const std::vector<Interval> none;
-    const auto found = by_size_.find(bytes);
-    return found == by_size_.end() ? none : found->second;
-  }
-
- private:
-  std::unordered_map<std::uint64_t, std::vector<Interval>> by_size_;
-};
-
-/// Returns for each message the copy of its size that ended last before it and belongs to no other, or null.
-std::vector<const Interval*> copies_before(const std::vector<HostMessage>& messages, const Copies& copies) {
-  struct Pending {
-    std::size_t next = 0;
-    std::vector<const Interval*> ended;
-  };
-  std::unordered_map<std::uint64_t, Pending> pending;
-  std::vector<const Interval*> found(messages.size(), nullptr);
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const std::vector<Interval>& candidates = copies.of_size(messages[i].bytes);
-    Pending& of_size = pending[messages[i].bytes];
-    for (; of_size.next < candidates.size() && candidates[of_size.next].end_ns <= messages[i].time_ns;
-         ++of_size.next) {
-      of_size.ended.push_back(&candidates[of_size.next]);
-    }
-    if (!of_size.ended.empty()) {
-      found[i] = of_size.ended.back();
-      of_size.ended.pop_back();
-    }
-  }
-  return found;
-}
-
-/// Returns for each message the first copy of its size that began after it and belongs to no earlier one, or
-/// null.
-std::vector<const Interval*> copies_behind(const std::vector<HostMessage>& messages, const Copies& copies) {
-  std::unordered_map<std::uint64_t, std::size_t> next;
-  std::vector<const Interval*> found(messages.size(), nullptr);
-  for (std::size_t i = 0; i < messages.size(); ++i) {
-    const std::vector<Interval>& candidates = copies.of_size(messages[i].bytes);
-    std::size_t& of_size = next[messages[i].bytes];
-    while (of_size < candidates.size() && candidates[of_size].begin_ns < messages[i].time_ns) {
-      ++of_size;
-    }
-    if (of_size < candidates.size()) {
-      found[i] = &candidates[of_size++];
-    }
-  }
-  return found;
-}
-
-bool is_host_memory(trace::BufferKind kind) {
-  return kind == trace::BufferKind::pageable || kind == trace::BufferKind::pinned ||
-         kind == trace::BufferKind::unknown;
-}
 
 /// How many messages a site has, and how many of them a copy.
 struct OfSite {
@@ -104,51 +19,22 @@ struct OfSite {
 
 std::vector<HandCopy> find_hand_copies(const RankTrace& rank, Interval window, SiteTable& sites) {
   std::vector<HandCopy> found;
-  if (rank.copies.empty()) {
-    return found;
-  }
-  std::vector<HostMessage> sent;
-  std::vector<HostMessage> received;
+  std::unordered_map<std::uint32_t, OfSite> of_sites;
+  const HandStagedHalves staged = hand_staged_halves(rank, window);
   // a half does not record which function posted it; the call that contains the post does
   CallCursor cursor(rank);
-  for (const Half& half : rank.halves) {
-    const trace::MessageHalf& record = half.record;
-    const bool is_send = record.direction == trace::Direction::send;
-    const std::uint64_t time_ns = is_send ? record.post_ns : record.complete_ns;
-    if (is_host_memory(record.buffer) && record.bytes >= fewest_bytes && window.touches(time_ns)) {
-      const std::uint32_t call = cursor.call_at(half.lane, record.post_ns);
-      const std::uint32_t function =
-          call == RankTrace::no_call ? trace::no_string : rank.calls[call].record.function;
-      (is_send ? sent : received)
-          .push_back({time_ns, record.bytes, sites.id_of(rank, record.call_site, function)});
+  for (const HandStaged& each : staged.halves) {
+    const Half& half = rank.halves[each.half];
+    const std::uint32_t call = cursor.call_at(half.lane, half.record.post_ns);
+    const std::uint32_t function =
+        call == RankTrace::no_call ? trace::no_string : rank.calls[call].record.function;
+    const std::uint32_t site = sites.id_of(rank, half.record.call_site, function);
+    OfSite& of_site = of_sites[site];
+    ++of_site.messages;
+    if (each.copy != nullptr) {
+      ++of_site.staged;
+      found.push_back({*each.copy, half.record.bytes, site});
     }
-  }
-  const auto is_earlier = [](const HostMessage& left, const HostMessage& right) {
-    return left.time_ns != right.time_ns ? left.time_ns < right.time_ns : left.bytes < right.bytes;
-  };
-  for (std::vector<HostMessage>* list : {&sent, &received}) {
-    if (!std::is_sorted(list->begin(), list->end(), is_earlier)) {
-      std::sort(list->begin(), list->end(), is_earlier);
-    }
-  }
-
-  std::unordered_map<std::uint32_t, OfSite> of_sites;
-  const auto note = [&](const std::vector<HostMessage>& messages,
-                        const std::vector<const Interval*>& copies) {
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      OfSite& of_site = of_sites[messages[i].site];
-      ++of_site.messages;
-      if (copies[i] != nullptr) {
-        ++of_site.staged;
-        found.push_back({*copies[i], messages[i].bytes, messages[i].site});
-      }
-    }
-  };
-  {
-    const Copies to_host(rank, device_to_host);
-    note(sent, copies_before(sent, to_host));
-    const Copies to_device(rank, host_to_device);
-    note(received, copies_behind(received, to_device));
   }
   std::erase_if(found, [&](const HandCopy& each) {
     const OfSite& of_site = of_sites[each.site];

@@ -1,5 +1,4 @@
-// Finds the copies with which a program stages messages by hand: device → host before a send of host memory,
-// host → device after a receive, of as many bytes as the message. Must not know kernels.
+// Decides which copies of a rank stage messages by hand, by call sites. Must not know kernels.
 #pragma once
 
 #include <cstdint>

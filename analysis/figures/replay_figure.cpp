@@ -1,12 +1,14 @@
 #include "analysis/figures/replay_figure.hpp"
 
+#include <cstddef>
+#include <functional>
 #include <utility>
 
 #include "analysis/replay/what_if.hpp"
 
 namespace penstock::analysis {
 
-ReplayFigure::ReplayFigure(const FigureContext& context) : graph_(context.index) {
+ReplayFigure::ReplayFigure(const FigureContext& context) : graph_(context.index), index_(context.index) {
   if (context.index.host_count() > 1 && context.index.clocks().aligned_hosts() < context.index.host_count()) {
     give_up("the clocks of some hosts could not be synchronised");
   }
@@ -34,9 +36,33 @@ bool ReplayFigure::can_replay() {
 
 void ReplayFigure::add_to_graph(RankWindow& window, std::span<const std::uint32_t> sites) {
   if (graph_ && window.finder) {
-    graph_->add(window.rank, ranks_in_graph_++, window.timeline, window.window, *window.finder,
-                [&](std::uint32_t call) { return sites[window.site_of_call[call]]; });
+    const ReplayGraph::SiteOfCall site_of_call = [&](std::uint32_t call) {
+      const std::uint32_t site = window.site_of_call[call];
+      return site == RankWindow::no_site ? ReplayGraph::no_site : sites[site];
+    };
+    const std::size_t position = ranks_in_graph_.size();
+    ranks_in_graph_.push_back(window.rank.header.world_rank);
+    const RankLayout layout =
+        graph_->add(window.rank, position, window.timeline, window.window, *window.finder, site_of_call);
+    changes_.add({window.rank, position, window.position, window.timeline, window.window, *window.finder,
+                  site_of_call, layout, *graph_, index_, names_});
   }
+}
+
+/// Tries what could be changed in the program, with the graph joined and the report's other figures known.
+void ReplayFigure::try_changes(Report& report, SiteNames& names) {
+  std::vector<std::string> calls(names.count());
+  const std::function<std::string(std::uint32_t)> call_of_site = [&](std::uint32_t site) {
+    if (calls[site].empty()) {
+      calls[site] = names.call_of(site);
+    }
+    return calls[site];
+  };
+  std::vector<ChangeFigures> changes;
+  changes_.propose(
+      {*graph_, report, ranks_in_graph_, names_, call_of_site, report.replay->replayed_ns, changes},
+      names.count());
+  report.replay->changes = std::move(changes);
 }
 
 void ReplayFigure::finish(Report& report, SiteNames& names) {
@@ -44,6 +70,9 @@ void ReplayFigure::finish(Report& report, SiteNames& names) {
   if (graph_ && report.counted_ranks != 0) {
     graph_->join();
     report.replay = replay(*graph_, report, [&](std::uint32_t site) { return names.call_of(site); });
+    if (report.measure == Measure::exposed_communication) {
+      try_changes(report, names);
+    }
   }
 }
 

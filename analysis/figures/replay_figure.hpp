@@ -7,9 +7,12 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <vector>
 
+#include "analysis/changes/changes.hpp"
 #include "analysis/figures/figure.hpp"
 #include "analysis/replay/replay_graph.hpp"
+#include "analysis/tables/string_pool.hpp"
 
 namespace penstock::analysis {
 
@@ -28,10 +31,14 @@ class ReplayFigure {
 
  private:
   void give_up(std::string why);
+  void try_changes(Report& report, SiteNames& names);
 
   std::uint64_t nodes_ = 0;           ///< calls that begin and end, and kernels, of the counted ranks
   std::optional<ReplayGraph> graph_;  ///< none: it cannot be made
-  std::size_t ranks_in_graph_ = 0;
+  const MessageIndex& index_;
+  std::vector<std::int32_t> ranks_in_graph_;  ///< their numbers, by position
+  StringPool names_;                          ///< of kernels and ranges
+  Changes changes_;
   std::string why_not_;
 };
 

@@ -17,8 +17,9 @@ std::uint64_t queued_gap_ns(const RankTrace& rank) {
 
 }  // namespace
 
-void ReplayGraph::add_kernels(const RankTrace& rank, std::size_t position, Interval window,
-                              const std::unordered_map<std::size_t, NodeId>& synchronisations) {
+std::vector<RankLayout::Kernel> ReplayGraph::add_kernels(
+    const RankTrace& rank, std::size_t position, Interval window,
+    const std::unordered_map<std::size_t, NodeId>& synchronisations) {
   std::vector<const trace::DeviceActivity*> kernels;
   for (const trace::DeviceActivity& each : rank.kernels) {
     if (each.own == 0 && each.begin_ns >= window.begin_ns && each.end_ns <= window.end_ns) {
@@ -68,11 +69,12 @@ void ReplayGraph::add_kernels(const RankTrace& rank, std::size_t position, Inter
                                                     begin_ns - waited_for.back().first <= gap_ns);
     for (const auto& each : waited_for) {
       const bool is_last = &each == &waited_for.back();
-      loose_edges_.push_back({node, {each.second, is_last && was_queued ? begin_ns - each.first : 0}});
+      loose_edges_.push_back(
+          {node, {.from = each.second, .lag_ns = is_last && was_queued ? begin_ns - each.first : 0}});
     }
     if (!was_queued) {
       if (const NodeId launch = last_before(own.host, begin_ns); launch != none) {
-        loose_edges_.push_back({node, {launch, begin_ns - nodes_[launch].observed_ns}});
+        loose_edges_.push_back({node, {.from = launch, .lag_ns = begin_ns - nodes_[launch].observed_ns}});
       }
     }
     if (last == none || nodes_[node].observed_ns >= last_end_ns) {
@@ -83,12 +85,18 @@ void ReplayGraph::add_kernels(const RankTrace& rank, std::size_t position, Inter
   }
   for (const auto& [call, kernel] : synchronised_kernels(rank, kernels)) {
     if (const auto end = synchronisations.find(call); end != synchronisations.end()) {
-      loose_edges_.push_back({end->second, {nodes_of[kernel], 0}});
+      loose_edges_.push_back({end->second, {.from = nodes_of[kernel], .lag_ns = 0}});
     }
   }
   std::sort(own.kernels.begin(), own.kernels.end(), [this](NodeId left, NodeId right) {
     return nodes_[left].observed_ns < nodes_[right].observed_ns;
   });
+  std::vector<RankLayout::Kernel> layout;
+  layout.reserve(kernels.size());
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    layout.push_back({nodes_of[i], static_cast<std::uint32_t>(kernels[i] - rank.kernels.data())});
+  }
+  return layout;
 }
 
 }  // namespace penstock::analysis

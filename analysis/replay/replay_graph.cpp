@@ -1,7 +1,6 @@
 #include "analysis/replay/replay_graph.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -19,36 +18,27 @@ std::uint64_t notice_ns(bool is_simulated) {
   return is_simulated ? 1'000'000 : 30'000;
 }
 
-std::uint64_t scaled(std::uint64_t time_ns, double factor) {
-  return factor == 1.0 ? time_ns
-                       : static_cast<std::uint64_t>(std::llround(static_cast<double>(time_ns) * factor));
-}
-
-double factor_of(const std::vector<double>& factors, std::size_t index) {
-  return index < factors.size() ? factors[index] : 1.0;
-}
-
 }  // namespace
 
 std::uint64_t ReplayGraph::reference_ns(const RankTrace& rank, std::uint64_t time_ns) const {
   return index_.clocks().convert(time_ns, index_.host_of(rank), 0);
 }
 
-ReplayGraph::NodeId ReplayGraph::add_node(const Node& node) {
+NodeId ReplayGraph::add_node(const Node& node) {
   nodes_.push_back(node);
   return static_cast<NodeId>(nodes_.size() - 1);
 }
 
 /// Returns the last node at or before a moment.
-ReplayGraph::NodeId ReplayGraph::last_before(const std::vector<NodeId>& nodes, std::uint64_t time_ns) const {
+NodeId ReplayGraph::last_before(const std::vector<NodeId>& nodes, std::uint64_t time_ns) const {
   const auto behind =
       std::upper_bound(nodes.begin(), nodes.end(), time_ns,
                        [this](std::uint64_t time, NodeId node) { return time < nodes_[node].observed_ns; });
   return behind == nodes.begin() ? none : *(behind - 1);
 }
 
-void ReplayGraph::add(const RankTrace& rank, std::size_t position, const Timeline& timeline, Interval window,
-                      CauseFinder& finder, const SiteOfCall& site_of_call) {
+RankLayout ReplayGraph::add(const RankTrace& rank, std::size_t position, const Timeline& timeline,
+                            Interval window, CauseFinder& finder, const SiteOfCall& site_of_call) {
   ranks_.resize(std::max(ranks_.size(), position + 1));
   is_simulated_ = is_simulated_ || rank.has(trace::feature::simulated);
   ends_.resize(ranks_.size(), none);
@@ -58,38 +48,42 @@ void ReplayGraph::add(const RankTrace& rank, std::size_t position, const Timelin
 
   const NodeId start =
       add_node({.observed_ns = at(window.begin_ns), .position = static_cast<std::uint32_t>(position)});
-  std::vector<std::pair<NodeId, NodeId>> pairs;  // begin and end of each call and synchronisation
-  add_calls(rank, position, timeline, finder, site_of_call, pairs);
+  std::vector<RankLayout::HostItem> items;  // calls and synchronisations
+  add_calls(rank, position, timeline, finder, site_of_call, items);
   const std::unordered_map<std::size_t, NodeId> synchronisations =
-      add_synchronisations(rank, position, window, pairs);
-  std::sort(pairs.begin(), pairs.end(), [this](const auto& left, const auto& right) {
-    return std::tie(nodes_[left.first].observed_ns, nodes_[left.second].observed_ns) <
-           std::tie(nodes_[right.first].observed_ns, nodes_[right.second].observed_ns);
+      add_synchronisations(rank, position, window, items);
+  std::sort(items.begin(), items.end(), [this](const auto& left, const auto& right) {
+    return std::tie(nodes_[left.begin].observed_ns, nodes_[left.end].observed_ns) <
+           std::tie(nodes_[right.begin].observed_ns, nodes_[right.end].observed_ns);
   });
-  // The host does one thing after the other. A pair within another (a synchronisation inside a call) is part
-  // of it.
+  // The host does one thing after the other. What lies within another (a synchronisation inside a call) is
+  // part of it.
+  RankLayout layout;
   own.host.push_back(start);
-  for (const auto& [begin, end] : pairs) {
-    if (nodes_[begin].observed_ns >= nodes_[own.host.back()].observed_ns) {
-      loose_edges_.push_back({begin, {own.host.back(), 0}});
-      loose_edges_.push_back({end, {begin, 0}});
-      own.host.push_back(begin);
-      own.host.push_back(end);
+  for (const RankLayout::HostItem& item : items) {
+    if (nodes_[item.begin].observed_ns >= nodes_[own.host.back()].observed_ns) {
+      loose_edges_.push_back({item.begin, {.from = own.host.back(), .lag_ns = 0}});
+      loose_edges_.push_back({item.end, {.from = item.begin, .lag_ns = 0}});
+      own.host.push_back(item.begin);
+      own.host.push_back(item.end);
+      layout.host.push_back(item);
     }
   }
   const NodeId end = add_node(
       {.observed_ns = at(window.end_ns), .position = static_cast<std::uint32_t>(position), .ends = true});
-  loose_edges_.push_back({end, {own.host.back(), 0}});
+  loose_edges_.push_back({end, {.from = own.host.back(), .lag_ns = 0}});
   own.host.push_back(end);
   ends_[position] = end;
   observed_begin_ns_ = std::min(observed_begin_ns_, nodes_[start].observed_ns);
   observed_end_ns_ = std::max(observed_end_ns_, nodes_[end].observed_ns);
-  add_kernels(rank, position, window, synchronisations);
+  layout.kernels = add_kernels(rank, position, window, synchronisations);
+  layout.host.push_back({end, end, RankTrace::no_call});
+  return layout;
 }
 
 void ReplayGraph::add_calls(const RankTrace& rank, std::size_t position, const Timeline& timeline,
                             CauseFinder& finder, const SiteOfCall& site_of_call,
-                            std::vector<std::pair<NodeId, NodeId>>& pairs) {
+                            std::vector<RankLayout::HostItem>& items) {
   for (const HostSegment& segment : timeline.host_segments) {
     const trace::MpiCall& call = rank.calls[segment.call].record;
     Node begin{.observed_ns = reference_ns(rank, segment.begin_ns),
@@ -126,9 +120,10 @@ void ReplayGraph::add_calls(const RankTrace& rank, std::size_t position, const T
     wait_for_operations(rank, finder.operations_of(segment.call), end);
     const NodeId begin_id = add_node(begin);
     const NodeId end_id = add_node(end);
-    pairs.emplace_back(begin_id, end_id);
+    items.push_back({begin_id, end_id, segment.call});
     for (const MessageWait& wait : finder.waits_of(segment.call)) {
-      moments_.push_back({end_id, wait.rank, reference_ns(rank, wait.time_ns), wait.of_gpu});
+      moments_.push_back(
+          {end_id, wait.rank, reference_ns(rank, wait.time_ns), wait.of_gpu, wait.is_progress});
     }
   }
 }
@@ -162,9 +157,8 @@ void ReplayGraph::wait_for_operations(const RankTrace& rank, std::span<const std
   }
 }
 
-std::unordered_map<std::size_t, ReplayGraph::NodeId> ReplayGraph::add_synchronisations(
-    const RankTrace& rank, std::size_t position, Interval window,
-    std::vector<std::pair<NodeId, NodeId>>& pairs) {
+std::unordered_map<std::size_t, NodeId> ReplayGraph::add_synchronisations(
+    const RankTrace& rank, std::size_t position, Interval window, std::vector<RankLayout::HostItem>& items) {
   std::unordered_map<std::size_t, NodeId> ends;
   for (std::size_t i = 0; i < rank.synchronisations.size(); ++i) {
     const trace::CudaSynchronisation& each = rank.synchronisations[i];
@@ -178,7 +172,7 @@ std::unordered_map<std::size_t, ReplayGraph::NodeId> ReplayGraph::add_synchronis
     node.observed_ns = reference_ns(rank, each.end_ns);
     node.ends = true;
     const NodeId end = add_node(node);
-    pairs.emplace_back(begin, end);
+    items.push_back({begin, end, RankTrace::no_call});
     moments_.push_back({end, rank.header.world_rank, nodes_[end].observed_ns, true});
     ends.emplace(i, end);
   }
@@ -244,7 +238,7 @@ void ReplayGraph::connect() {
     }
     const std::uint64_t lag_ns = moment.time_ns - nodes_[from].observed_ns;
     if (!moment.of_kernel || lag_ns <= notice_ns(is_simulated_)) {
-      loose_edges_.push_back({moment.node, {from, moment.of_kernel ? 0 : lag_ns}});
+      loose_edges_.push_back({moment.node, {from, moment.is_progress, moment.of_kernel ? 0 : lag_ns}});
     }
   }
   std::stable_sort(loose_edges_.begin(), loose_edges_.end(),
@@ -261,7 +255,8 @@ void ReplayGraph::connect() {
       node.first_edge = static_cast<std::uint32_t>(edges_.size());
     }
     ++node.edges;
-    edges_.push_back({edge.from, std::min(edge.lag_ns, limit_ns - nodes_[edge.from].observed_ns)});
+    edges_.push_back(
+        {edge.from, edge.is_progress, std::min(edge.lag_ns, limit_ns - nodes_[edge.from].observed_ns)});
   }
   loose_edges_ = {};
   moments_ = {};
@@ -305,98 +300,6 @@ void ReplayGraph::measure_work() {
     }
     has_come[id] = true;
   }
-}
-
-void ReplayGraph::run(const Scenario& scenario, std::vector<NodeId>* binding) {
-  if (binding != nullptr) {
-    binding->assign(nodes_.size(), none);
-  }
-  collectives_.assign(collectives_.size(), {});
-  for (const NodeId id : order_) {
-    const Node& node = nodes_[id];
-    std::uint64_t ready_ns = 0;
-    NodeId last = none;
-    const auto consider = [&](std::uint64_t time_ns, NodeId from) {
-      if (time_ns >= ready_ns || last == none) {
-        ready_ns = std::max(time_ns, ready_ns);
-        last = from;
-      }
-    };
-    for (const Edge& edge : std::span(edges_).subspan(node.first_edge, node.edges)) {
-      if (edge.from != id) {
-        consider(times_ns_[edge.from] + edge.lag_ns, edge.from);
-      }
-    }
-    std::uint64_t work_ns = node.work_ns;
-    if (node.work == Work::communication) {
-      if (scenario.free_communication) {
-        work_ns = 0;
-      } else {
-        const double factor = factor_of(scenario.moving, node.message_class);
-        work_ns = work_ns - node.moving_ns + scaled(node.moving_ns, factor);
-      }
-    } else {
-      work_ns = scaled(work_ns, factor_of(scenario.computing, node.position));
-    }
-    if (node.collective != none) {
-      Collective& collective = collectives_[node.collective];
-      if (node.ends) {
-        const bool for_root = node.waits_for_root;
-        const NodeId from = for_root ? collective.root : collective.last;
-        if (from != none) {
-          consider(for_root ? collective.root_came_ns : collective.all_came_ns, from);
-        }
-      }
-    }
-    if (last == none) {  // it waited for nothing that is known
-      ready_ns = node.observed_ns - (node.work == Work::kernel ? node.work_ns : 0);
-    }
-    times_ns_[id] = ready_ns + work_ns;
-    if (node.collective != none && !node.ends) {
-      Collective& collective = collectives_[node.collective];
-      if (times_ns_[id] >= collective.all_came_ns) {
-        collective.all_came_ns = times_ns_[id];
-        collective.last = id;
-      }
-      if (node.waits_for_root) {
-        collective.root_came_ns = times_ns_[id];
-        collective.root = id;
-      }
-    }
-    if (binding != nullptr) {
-      (*binding)[id] = last;
-    }
-  }
-}
-
-std::uint64_t ReplayGraph::run(const Scenario& scenario) {
-  run(scenario, nullptr);
-  std::uint64_t end_ns = observed_begin_ns_;
-  for (const NodeId end : ends_) {
-    end_ns = end == none ? end_ns : std::max(end_ns, times_ns_[end]);
-  }
-  return end_ns - observed_begin_ns_;
-}
-
-std::vector<PathPiece> ReplayGraph::longest_path() {
-  std::vector<NodeId> binding;
-  run({}, &binding);
-  NodeId id = none;
-  for (const NodeId end : ends_) {
-    if (end != none && (id == none || times_ns_[end] > times_ns_[id])) {
-      id = end;
-    }
-  }
-  std::vector<PathPiece> path;
-  for (; id != none; id = binding[id]) {
-    const Node& node = nodes_[id];
-    const NodeId from = binding[id];
-    const std::uint64_t begin_ns = from == none ? times_ns_[id] - node.work_ns : times_ns_[from];
-    // the lag after what it waited for is included: a launch, or a post within a call
-    path.push_back({node.position, node.work, node.site, times_ns_[id] - begin_ns});
-  }
-  std::reverse(path.begin(), path.end());
-  return path;
 }
 
 }  // namespace penstock::analysis

@@ -28,12 +28,46 @@ namespace penstock::analysis {
 enum class Work : std::uint8_t { host_code, kernel, communication };
 inline constexpr std::size_t work_count = 3;
 
-/// The changes made in a run.
+/// A moment of the job: an index into the graph's nodes.
+using NodeId = std::uint32_t;
+
+/// Work that is done beside an exchange instead of before or behind it: the exchange ends no earlier than
+/// this.
+struct Beside {
+  NodeId end;    ///< of the exchange
+  NodeId begin;  ///< likewise
+  std::uint64_t time_ns;
+};
+
+/// The changes made in a run. Vectors may be shorter than what they are indexed by: the rest is unchanged.
 struct Scenario {
   std::vector<double>
-      computing;               ///< by position of the rank: factor on the time of its host code and kernels
-  std::vector<double> moving;  ///< by class of messages: factor on the time to move them
+      computing;                ///< by position of the rank: factor on the time of its host code and kernels
+  std::vector<double> kernels;  ///< by position of the rank: factor on the time of its kernels
+  std::vector<double> moving;   ///< by class of messages: factor on the time to move them
   bool free_communication = false;
+  bool messages_progress = false;         ///< no message waits until a rank is back in MPI
+  std::vector<IntervalSet> without_host;  ///< by position of the rank: times in which its host's own work is
+                                          ///< left out; in the clock of the first rank's host
+  std::unordered_map<NodeId, std::uint64_t> work_ns;  ///< by node: its work, instead of its own
+  std::vector<Beside> beside;                         ///< by `end`
+  std::vector<bool> without_collective;               ///< by collective: true: there is none
+  std::vector<bool> ready_data;                       ///< by site: true: its messages wait for no kernel
+};
+
+/// Where a rank's calls, synchronisations and kernels are in the graph.
+struct RankLayout {
+  struct HostItem {
+    NodeId begin;
+    NodeId end;
+    std::uint32_t call;  ///< index in RankTrace::calls; no_call: a synchronisation
+  };
+  struct Kernel {
+    NodeId node;
+    std::uint32_t index;  ///< in RankTrace::kernels
+  };
+  std::vector<HostItem> host;   ///< what the host does, one after the other
+  std::vector<Kernel> kernels;  ///< in the order in which they begin
 };
 
 /// A piece of the longest chain of nodes, each of which waited for the previous one.
@@ -49,13 +83,14 @@ struct PathPiece {
 class ReplayGraph {
  public:
   static constexpr std::uint32_t no_site = ~std::uint32_t{0};
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
   using SiteOfCall = std::function<std::uint32_t(std::uint32_t)>;
 
   explicit ReplayGraph(const MessageIndex& index) : index_(index) {}
   /// Adds a rank. `timeline`: the counted part, within `window`; `finder`: of this rank; `site_of_call`: maps
   /// an index into its calls. `position`: from 0, without gaps.
-  void add(const RankTrace& rank, std::size_t position, const Timeline& timeline, Interval window,
-           CauseFinder& finder, const SiteOfCall& site_of_call);
+  RankLayout add(const RankTrace& rank, std::size_t position, const Timeline& timeline, Interval window,
+                 CauseFinder& finder, const SiteOfCall& site_of_call);
   void join();
 
   /// Returns the job's duration, from the first rank's begin to the last one's end. Unit: ns.
@@ -67,11 +102,15 @@ class ReplayGraph {
   /// errors, damage.
   [[nodiscard]] std::uint64_t edges_left_out() const noexcept { return edges_left_out_; }
   [[nodiscard]] std::size_t node_count() const noexcept { return nodes_.size(); }
+  /// Return facts of a node. Work is known after join().
+  [[nodiscard]] std::uint64_t observed_ns(NodeId node) const { return nodes_[node].observed_ns; }
+  [[nodiscard]] std::uint64_t work_ns(NodeId node) const { return nodes_[node].work_ns; }
+  [[nodiscard]] std::uint64_t moving_ns(NodeId node) const { return nodes_[node].moving_ns; }
+  /// Returns the collective that a call's node arrives at or waits for; none.
+  [[nodiscard]] std::uint32_t collective_of(NodeId node) const { return nodes_[node].collective; }
+  [[nodiscard]] std::uint64_t reference_ns(const RankTrace& rank, std::uint64_t time_ns) const;
 
  private:
-  using NodeId = std::uint32_t;
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
-
   struct Node {
     std::uint64_t observed_ns;    ///< in the clock of the first rank's host
     std::uint64_t work_ns = 0;    ///< after the latest of what it waits for
@@ -89,7 +128,8 @@ class ReplayGraph {
   };
   struct Edge {
     NodeId from;
-    std::uint64_t lag_ns;  ///< after `from`
+    bool is_progress = false;  ///< `from` is the other side's return into MPI
+    std::uint64_t lag_ns;      ///< after `from`
   };
   /// A moment of another rank, kept until join() knows its nodes.
   struct Moment {
@@ -97,6 +137,7 @@ class ReplayGraph {
     std::int32_t rank;
     std::uint64_t time_ns;  ///< in the clock of the first rank's host
     bool of_kernel;         ///< true: the last kernel that ended before it; false: the host
+    bool is_progress = false;
   };
   struct Collective {
     std::uint64_t all_came_ns = 0;
@@ -111,22 +152,25 @@ class ReplayGraph {
 
   NodeId add_node(const Node& node);
   void add_calls(const RankTrace& rank, std::size_t position, const Timeline& timeline, CauseFinder& finder,
-                 const SiteOfCall& site_of_call, std::vector<std::pair<NodeId, NodeId>>& pairs);
+                 const SiteOfCall& site_of_call, std::vector<RankLayout::HostItem>& items);
   [[nodiscard]] std::uint32_t collective_id(const RankTrace& rank, std::uint32_t communicator,
                                             std::uint32_t ordinal);
   void wait_for_operations(const RankTrace& rank, std::span<const std::uint32_t> operations, Node& end);
   /// Returns the ends of the calls within the window, by index in rank.synchronisations.
   std::unordered_map<std::size_t, NodeId> add_synchronisations(const RankTrace& rank, std::size_t position,
                                                                Interval window,
-                                                               std::vector<std::pair<NodeId, NodeId>>& pairs);
-  void add_kernels(const RankTrace& rank, std::size_t position, Interval window,
-                   const std::unordered_map<std::size_t, NodeId>& synchronisations);
-  [[nodiscard]] std::uint64_t reference_ns(const RankTrace& rank, std::uint64_t time_ns) const;
+                                                               std::vector<RankLayout::HostItem>& items);
+  std::vector<RankLayout::Kernel> add_kernels(
+      const RankTrace& rank, std::size_t position, Interval window,
+      const std::unordered_map<std::size_t, NodeId>& synchronisations);
   [[nodiscard]] NodeId last_before(const std::vector<NodeId>& nodes, std::uint64_t time_ns) const;
   void connect();
   void sort_nodes();
   void measure_work();
   void run(const Scenario& scenario, std::vector<NodeId>* binding);
+  [[nodiscard]] std::uint64_t work_in(const Scenario& scenario, NodeId id) const;
+  [[nodiscard]] bool is_left_out(const Scenario& scenario, const Node& node, const Edge& edge) const;
+  [[nodiscard]] std::uint64_t lag_in(const Scenario& scenario, const Node& node, const Edge& edge) const;
 
   const MessageIndex& index_;
   std::vector<Node> nodes_;

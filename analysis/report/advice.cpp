@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/joining/message_class.hpp"
+#include "analysis/report/change_advice.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/text_figures.hpp"
 #include "analysis/report/text_table.hpp"
@@ -41,6 +42,9 @@ class Adviser {
       : report_(report), ranks_(static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1))) {}
 
   [[nodiscard]] std::vector<Advice> advise() {
+    if (report_.replay) {
+      advice_ = advice_on_changes(report_);
+    }
     transports();
     kernels_waited_for();
     staging_by_hand();
@@ -48,28 +52,40 @@ class Adviser {
     late_ranks();
     late_partners();
     progress();
-    overlap();
+    if (!report_.replay) {
+      overlap();
+    }
     std::stable_sort(advice_.begin(), advice_.end(),
                      [](const Advice& left, const Advice& right) { return left.saves_ns > right.saves_ns; });
     return std::move(advice_);
   }
 
  private:
-  void add(AdviceKind kind, std::uint64_t saves_ns, std::string text) {
-    if (saves_ns != 0 && saves_ns * 100 >= report_.counted_ns) {
-      advice_.push_back({kind, saves_ns, std::move(text)});
+  /// Adds advice with what the replay says of its change; with its bound, if the job was not replayed.
+  void add(const Advice& bound, const ChangeFigures* change) {
+    if (change != nullptr) {
+      advice_.push_back(replayed(report_, *change, bound));
+    } else if (!report_.replay && bound.saves_ns != 0 && bound.saves_ns * 100 >= report_.counted_ns) {
+      advice_.push_back(bound);
     }
   }
   /// Adds advice with the row that shows it: an element of one of the report's lists.
   template <typename Figures>
   void add(AdviceKind kind, std::uint64_t saves_ns, std::string text, const char* name,
            const std::vector<Figures>& list, const Figures& row) {
-    const std::size_t before = advice_.size();
-    add(kind, saves_ns, std::move(text));
-    if (advice_.size() != before) {
-      advice_.back().list = name;
-      advice_.back().row = static_cast<std::size_t>(&row - list.data());
+    const auto number = static_cast<std::size_t>(&row - list.data());
+    add({kind, saves_ns, std::move(text), name, number}, change_with([&](const ChangeFigures& each) {
+          return each.list == std::string_view(name) && each.row == number;
+        }));
+  }
+  template <typename IsIt>
+  [[nodiscard]] const ChangeFigures* change_with(IsIt is_it) const {
+    if (!report_.replay) {
+      return nullptr;
     }
+    const std::vector<ChangeFigures>& changes = report_.replay->changes;
+    const auto found = std::find_if(changes.begin(), changes.end(), is_it);
+    return found == changes.end() ? nullptr : &*found;
   }
   /// Formats the time of the average rank.
   [[nodiscard]] std::string time(std::uint64_t sum_ns) const {
@@ -99,7 +115,7 @@ class Adviser {
                         which),
             "transports", report_.transports, each);
       } else if (!is_direct(each.transport)) {
-        const TransportFigures* const better = faster_alike(each);
+        const TransportFigures* const better = fastest_alike(report_.transports, each);
         double share = 1.0;
         std::string proof;
         if (better != nullptr) {
@@ -119,21 +135,6 @@ class Adviser {
             "transports", report_.transports, each);
       }
     }
-  }
-
-  /// Returns the fastest direct messages between the same kinds of memory, of the same size class; null if
-  /// none are faster.
-  [[nodiscard]] const TransportFigures* faster_alike(const TransportFigures& slow) const {
-    const TransportFigures* best = nullptr;
-    for (const TransportFigures& each : report_.transports) {
-      if (is_direct(each.transport) && each.source == slow.source && each.destination == slow.destination &&
-          each.size_limit_bytes == slow.size_limit_bytes && each.median_gbps && slow.median_gbps &&
-          *each.median_gbps > *slow.median_gbps &&
-          (best == nullptr || *each.median_gbps > *best->median_gbps)) {
-        best = &each;
-      }
-    }
-    return best;
   }
 
   void kernels_waited_for() {
@@ -162,15 +163,20 @@ class Adviser {
   }
 
   void late_receives() {
-    for (const LateReceiveFigures& each : report_.late_receives) {
-      add(AdviceKind::post_receives_early, each.hides_ns,
-          fmt::format(
-              "Post the receive of {} before {}, unless that kernel uses its buffer: on average, its "
-              "messages ({}) had been sent {} before it was posted, while that kernel ran; posting it "
-              "earlier would hide {} a rank of their transfer.",
-              printable(each.at), printable(each.kernel), count_text(each.messages),
-              time_text(static_cast<double>(each.ready_ns) / static_cast<double>(each.messages)),
-              time(each.hides_ns)));
+    const std::vector<LateReceiveFigures>& list = report_.late_receives;
+    for (std::size_t row = 0; row < list.size(); ++row) {
+      const LateReceiveFigures& each = list[row];
+      add({AdviceKind::post_receives_early, each.hides_ns,
+           fmt::format(
+               "Post the receive of {} before {}, unless that kernel uses its buffer: on average, its "
+               "messages ({}) had been sent {} before it was posted, while that kernel ran; posting it "
+               "earlier would hide {} a rank of their transfer.",
+               printable(each.at), printable(each.kernel), count_text(each.messages),
+               time_text(static_cast<double>(each.ready_ns) / static_cast<double>(each.messages)),
+               time(each.hides_ns))},
+          change_with([row](const ChangeFigures& change) {
+            return change.list == std::string_view("late_receives") && change.row == row;
+          }));
     }
   }
 
@@ -180,26 +186,36 @@ class Adviser {
     return found == report_.peers.end() ? nullptr : &*found;
   }
 
+  /// Returns the change that makes a rank compute no longer than the others; null if another one says why it
+  /// is late.
+  [[nodiscard]] const ChangeFigures* late_rank_change(std::int32_t rank) const {
+    const ChangeFigures* const change = change_with([rank](const ChangeFigures& each) {
+      return each.list == std::string_view("peers") && each.rank == rank;
+    });
+    return change == nullptr || is_explained(*report_.replay, *change) ? nullptr : change;
+  }
+
   /// Advises on ranks that are late at collectives. A rank is named once, with the place where it is latest.
   void late_ranks() {
-    std::vector<std::int32_t> named;
     for (const LateRankFigures& each : report_.late_ranks) {
       const PeerFigures* const waits = peer(each.rank);
-      if (waits == nullptr || std::find(named.begin(), named.end(), each.rank) != named.end()) {
+      if (waits == nullptr || std::find(named_.begin(), named_.end(), each.rank) != named_.end()) {
         continue;
       }
-      named.push_back(each.rank);
+      named_.push_back(each.rank);
       if (is_within_error(each.late_ns, each.within_error_ns)) {
         continue;
       }
-      add(AdviceKind::balance_ranks, certain(waits->by_cause, waits->within_error, Cause::collective_wait),
-          fmt::format("Other ranks wait for rank {} at {} at {}: it arrives {} {} after the first rank. It "
-                      "spends that time in {}.",
-                      each.rank, printable(each.mpi_function), printable(each.at),
-                      each.times == 1 ? "once," : fmt::format("{} times, on average", count_text(each.times)),
-                      time_text(static_cast<double>(each.late_ns) / static_cast<double>(each.times)),
-                      meanwhile_text(each)),
-          "late_ranks", report_.late_ranks, each);
+      add({AdviceKind::balance_ranks, certain(waits->by_cause, waits->within_error, Cause::collective_wait),
+           fmt::format(
+               "Other ranks wait for rank {} at {} at {}: it arrives {} {} after the first rank. It "
+               "spends that time in {}.",
+               each.rank, printable(each.mpi_function), printable(each.at),
+               each.times == 1 ? "once," : fmt::format("{} times, on average", count_text(each.times)),
+               time_text(static_cast<double>(each.late_ns) / static_cast<double>(each.times)),
+               meanwhile_text(each)),
+           "late_ranks", static_cast<std::size_t>(&each - report_.late_ranks.data())},
+          late_rank_change(each.rank));
     }
   }
 
@@ -229,7 +245,8 @@ class Adviser {
     for (const PeerFigures& each : report_.peers) {
       const std::uint64_t sends_late_ns = certain(each.by_cause, each.within_error, Cause::late_sender);
       const std::uint64_t receives_late_ns = certain(each.by_cause, each.within_error, Cause::late_receiver);
-      if (each.rank < 0) {
+      const bool is_told = std::find(named_.begin(), named_.end(), each.rank) != named_.end();
+      if (each.rank < 0 || (report_.replay && (is_told || sends_late_ns + receives_late_ns == 0))) {
         continue;
       }
       std::string load;
@@ -246,19 +263,21 @@ class Adviser {
           waits.push_back(fmt::format("{} for it to {}", time_text(static_cast<double>(time_ns)), what));
         }
       }
-      add(AdviceKind::balance_ranks, sends_late_ns + receives_late_ns,
-          fmt::format("Others wait for rank {}: {}.{}", each.rank, fmt::join(waits, ", "), load), "peers",
-          report_.peers, each);
+      add({AdviceKind::balance_ranks, sends_late_ns + receives_late_ns,
+           fmt::format("Others wait for rank {}: {}.{}", each.rank, fmt::join(waits, ", "), load), "peers",
+           static_cast<std::size_t>(&each - report_.peers.data())},
+          late_rank_change(each.rank));
     }
   }
 
   void progress() {
     const std::uint64_t missing_ns = certain(report_.by_cause, report_.within_error, Cause::missing_progress);
-    add(AdviceKind::progress_thread, missing_ns,
-        fmt::format(
-            "Partners had posted their side but were outside MPI: {} a rank. PENSTOCK_PROGRESS=thread, with "
-            "a core to spare for each rank, progresses their transfers.",
-            time(missing_ns)));
+    add({AdviceKind::progress_thread, missing_ns,
+         fmt::format(
+             "Partners had posted their side but were outside MPI: {} a rank. "
+             "PENSTOCK_PROGRESS=thread, with a core to spare for each rank, progresses their transfers.",
+             time(missing_ns))},
+        change_with([](const ChangeFigures& each) { return each.kind == AdviceKind::progress_thread; }));
   }
 
   /// Advises on transfers that overlap with nothing, and names the kernel that could overlap.
@@ -291,6 +310,7 @@ class Adviser {
 
   const Report& report_;
   double ranks_;
+  std::vector<std::int32_t> named_;  ///< ranks that come last to collectives
   std::vector<Advice> advice_;
 };
 
@@ -320,6 +340,12 @@ std::string_view identifier_of(AdviceKind kind) noexcept {
       return "progress_thread";
     case AdviceKind::overlap:
       return "overlap";
+    case AdviceKind::host_code:
+      return "host_code";
+    case AdviceKind::combine_collectives:
+      return "combine_collectives";
+    case AdviceKind::reduce_less_often:
+      return "reduce_less_often";
     case AdviceKind::join_messages:
       break;
   }

@@ -34,4 +34,18 @@ const char* name_of(trace::TransportKind transport) noexcept {
   return "none";  // a recording may hold any number
 }
 
+const TransportFigures* fastest_alike(const std::vector<TransportFigures>& transports,
+                                      const TransportFigures& slow) {
+  const TransportFigures* best = nullptr;
+  for (const TransportFigures& each : transports) {
+    if (is_direct(each.transport) && each.source == slow.source && each.destination == slow.destination &&
+        each.size_limit_bytes == slow.size_limit_bytes && each.median_gbps && slow.median_gbps &&
+        *each.median_gbps > *slow.median_gbps &&
+        (best == nullptr || *each.median_gbps > *best->median_gbps)) {
+      best = &each;
+    }
+  }
+  return best;
+}
+
 }  // namespace penstock::analysis

@@ -84,4 +84,9 @@ struct LateReceiveFigures {
 [[nodiscard]] const char* name_of(trace::BufferKind kind) noexcept;
 [[nodiscard]] const char* name_of(trace::TransportKind transport) noexcept;
 
+/// Returns the fastest direct messages between the same kinds of memory, of the same size class; null if none
+/// are faster.
+[[nodiscard]] const TransportFigures* fastest_alike(const std::vector<TransportFigures>& transports,
+                                                    const TransportFigures& slow);
+
 }  // namespace penstock::analysis

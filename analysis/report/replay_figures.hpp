@@ -1,11 +1,14 @@
 // The part of a report that comes from the replay: efficiencies, the longest path, what would be.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "analysis/report/advice.hpp"
 
 namespace penstock::analysis {
 
@@ -44,6 +47,26 @@ struct PathFigures {
   std::vector<std::pair<std::int32_t, std::uint64_t>> ranks;  ///< all of it, by rank, largest first
 };
 
+/// A change of the program, and how long the job takes with it: the ground of a piece of advice. Sums over
+/// the counted ranks.
+struct ChangeFigures {
+  AdviceKind kind{};
+  std::uint64_t total_ns = 0;  ///< of the job with this change alone
+  std::uint64_t spread_ns =
+      0;  ///< by which that may be off, as far as the change itself is not known exactly
+  std::vector<std::string> calls = {};  ///< that are changed, for people, those with most time first; of host
+                                        ///< code those before and behind it
+  std::string kernel = {};              ///< that is concerned most; empty: none
+  bool is_part = false;                 ///< of the kernel, only a part can be meant
+  std::string range = {};               ///< the innermost NVTX range around it; empty: none
+  std::int32_t rank = -1;               ///< the one that is changed; -1: all
+  std::uint64_t times = 0;              ///< how often, on that rank or on all
+  std::uint64_t time_ns = 0;            ///< of what is changed: of that rank, or the sum of all
+  std::uint64_t others_ns = 0;          ///< the same of a usual rank
+  const char* list = "";                ///< the list of the report that shows it; empty: none
+  std::size_t row = 0;                  ///< in that list
+};
+
 struct ReplayFigures {
   std::uint64_t observed_ns = 0;  ///< from the first rank's first step to the last rank's last one
   std::uint64_t replayed_ns = 0;  ///< the same from the unchanged graph
@@ -52,6 +75,7 @@ struct ReplayFigures {
   std::optional<GpuEfficiencyFigures> gpu_efficiency;
   PathFigures path;
   std::vector<WhatIfFigures> what_if;
+  std::vector<ChangeFigures> changes;  ///< in no particular order
 };
 
 }  // namespace penstock::analysis

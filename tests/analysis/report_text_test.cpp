@@ -261,11 +261,11 @@ late sender: the partner came to its send later; wire: both sides were there, da
 host code (all else, launches included): 50.0 % after MPI_Send at 0x80; 46.2 % after MPI_Recv at
   0x40; 3.8 % in the NVTX range exchange
 
-What would help, and at most how much (s/rank)
-   0.050  Others wait for rank 1: 100 ms for it to send. Its kernels run 120.0 % of the mean.
-   0.025  MPI_Recv at 0x40 blocks for 25.0 ms a rank while its data is in flight, after stencil has
-          ended. Make it non-blocking, and post it before the part of stencil that needs none of its
-          data (200 ms a rank).
+What would help, each alone, and how much (s/rank)
+0.650 ± 0.013  Host code leaves the GPUs idle for 650 ms a rank, at 2 places. The largest, after
+               MPI_Recv at 0x40: 325 ms a rank. Leave it out, move it to the GPU, or run it beside
+               kernels.
+0.016 ± 0.000  Others wait for rank 1: 100 ms for it to send. Its kernels run 120.0 % of the mean.
 
 What if                                                   s  instead of
 free messages; ranks still wait for each other        0.950       1.000  -5.0 %

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "analysis/report/text/sections.hpp"
 
@@ -18,15 +19,27 @@ void write_advice(ReportWriter& out) {
     return;
   }
   out.line();
-  out.line(out.bold(fmt::format("What would help, and at most how much ({}/rank)", out.unit.name())));
   const std::size_t shown =
       std::min(out.report.advice.size(), out.options.all ? out.options.top : few_pieces_of_advice);
+  std::vector<std::string> savings;
+  std::size_t columns = 8;
+  bool has_bound = false;
   for (std::size_t i = 0; i < shown; ++i) {
     const Advice& each = out.report.advice[i];
-    std::string before = fmt::format("{:>8}  ", out.per_rank(each.saves_ns));
-    for (const std::string& part : wrapped(each.text, screen_columns - before.size())) {
+    has_bound = has_bound || !each.uncertainty_ns;
+    savings.push_back(each.uncertainty_ns ? fmt::format("{} ± {}", out.per_rank(each.saves_ns),
+                                                        out.per_rank(*each.uncertainty_ns))
+                                          : fmt::format("≤ {}", out.per_rank(each.saves_ns)));
+    columns = std::max(columns, width_of(savings.back()));
+  }
+  out.line(out.bold(fmt::format("What would help, each alone, and how much ({}/rank{})", out.unit.name(),
+                                has_bound ? "; ≤: at most" : "")));
+  for (std::size_t i = 0; i < shown; ++i) {
+    std::string before(columns - width_of(savings[i]), ' ');
+    before += savings[i] + "  ";
+    for (const std::string& part : wrapped(out.report.advice[i].text, screen_columns - columns - 2)) {
       out.line(before + part);
-      before.assign(before.size(), ' ');
+      before.assign(columns + 2, ' ');
     }
   }
   out.note_more(out.report.advice.size(), shown);

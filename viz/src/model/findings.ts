@@ -28,6 +28,9 @@ const titles: Record<Kind, string> = {
   pass_device_pointers: 'Give device pointers to MPI',
   balance_ranks: 'Balance the ranks',
   progress_thread: 'Let transfers progress',
+  host_code: 'Shorten host code',
+  combine_collectives: 'Combine collectives',
+  reduce_less_often: 'Reduce less often',
 };
 
 type List = NonNullable<Advice['shown_in']>['list'];

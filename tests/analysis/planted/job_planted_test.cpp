@@ -1,0 +1,113 @@
+// Programs with a fault, and what the report advises first; and what their mended twins really save. Built
+// once, as job_report_test is:
+//   job_planted_test MPI_LAUNCH FAMILY PLANTED PENSTOCK
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "tests/analysis/recording_builder.hpp"
+#include "tests/support/gtest_exit_code.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+std::string mpi_launch;
+std::string family;
+std::string program;
+std::string penstock_command;
+
+struct Planted {
+  const char* name;
+  const char* kind;
+  std::vector<std::string> says;
+};
+void PrintTo(const Planted& planted, std::ostream* out) {
+  *out << planted.name;
+}
+
+int exit_code_of(const std::string& command) {
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// Null: there is no GPU. A simulated GPU copies so slowly that a message takes some 10 ms.
+nlohmann::json report_on(const char* name, const char* option) {
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory.path().string();
+  const int code = exit_code_of(
+      fmt::format("{} {} 2 SIMULATED_GPU_COPY_MB_PER_S=100 -- {} run -o {}/recording {} {} {} >{}/log 2>&1",
+                  mpi_launch, family, penstock_command, path, program, name, option, path));
+  if (code == 77) {
+    return nullptr;
+  }
+  EXPECT_EQ(code, 0) << name;
+  EXPECT_EQ(exit_code_of(fmt::format("{} report --json --step step {}/recording >{}/report", penstock_command,
+                                     path, path)),
+            0);
+  std::ifstream in(path + "/report");
+  return nlohmann::json::parse(in);
+}
+
+class JobPlanted : public ::testing::TestWithParam<Planted> {};
+
+/// How much it saves is not asserted: both are times. It is printed, and the folder's README has it as
+/// measured.
+TEST_P(JobPlanted, is_the_first_advice) {
+  const Planted& planted = GetParam();
+  const nlohmann::json report = report_on(planted.name, "");
+  if (report.is_null()) {
+    GTEST_SKIP() << "no GPU";
+  }
+  const nlohmann::json mended = report_on(planted.name, "--mended");
+  const nlohmann::json& advice = report.at("advice");
+  ASSERT_FALSE(advice.empty()) << report.at("replay");
+  const nlohmann::json& first = advice.front();
+  EXPECT_EQ(first.at("kind"), planted.kind) << advice.dump(1);
+  const std::string text = first.at("text");
+  for (const std::string& words : planted.says) {
+    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << advice.dump(1);
+  }
+  const double ranks = report.at("counted").at("ranks");
+  const double found_s = report.at("replay").at("observed_s");
+  const double mended_s = mended.at("replay").at("observed_s");
+  const double saves_s = first.at("saves_s").is_null() ? 0 : first.at("saves_s").get<double>() / ranks;
+  const double uncertainty_s =
+      first.at("uncertainty_s").is_null() ? 0 : first.at("uncertainty_s").get<double>() / ranks;
+  std::cout << fmt::format(
+      "{:10} {:6.1f} ms, mended {:6.1f}: saves {:6.1f}, advised {:6.1f} ± {:.1f} ({:+.0f} %)\n", planted.name,
+      found_s * 1e3, mended_s * 1e3, (found_s - mended_s) * 1e3, saves_s * 1e3, uncertainty_s * 1e3,
+      (saves_s / (found_s - mended_s) - 1) * 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, JobPlanted,
+    ::testing::Values(Planted{"stencil", "overlap", {"MPI_Sendrecv at Program::exchange", "interior"}},
+                      Planted{"sleeper", "host_code", {"rank 0", "write log"}},
+                      Planted{"unbalanced", "balance_ranks", {"rank 1", "update"}},
+                      Planted{"staged", "pass_device_pointers", {"MPI_Sendrecv at Program::staged"}},
+                      Planted{"late", "post_receives_early", {"MPI_Irecv at Program::late", "update"}},
+                      Planted{"host", "host_code", {"All ranks", "sort particles"}}),
+    [](const ::testing::TestParamInfo<Planted>& planted) { return std::string(planted.param.name); });
+
+}  // namespace
+}  // namespace penstock::analysis
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  if (argc != 5) {
+    return 2;
+  }
+  penstock::analysis::mpi_launch = argv[1];
+  penstock::analysis::family = argv[2];
+  penstock::analysis::program = argv[3];
+  penstock::analysis::penstock_command = argv[4];
+  return penstock::test_support::run_all_tests();
+}

@@ -1,0 +1,292 @@
+// Programs with a fault, each with its mended twin: the first advice on the one names the fault and its
+// place, and how much it says to be saved is what the twin saves. Times are ns.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/advice.hpp"
+#include "tests/analysis/planted/planted_job.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::ByRank;
+using testing::PlantedJob;
+using testing::PlantedMessage;
+using testing::TemporaryDirectory;
+
+constexpr std::uint64_t us = 1'000;
+constexpr std::uint64_t ms = 1'000'000;
+constexpr std::uint8_t to_device = 1;
+constexpr std::uint8_t to_host = 2;
+constexpr std::size_t steps = 20;
+
+struct Planted {
+  const char* name;
+  std::size_t ranks;
+  std::function<void(PlantedJob&, bool)> step;  ///< of the program; true: of its mended twin
+  AdviceKind kind;
+  std::vector<std::string> says;
+};
+void PrintTo(const Planted& planted, std::ostream* out) {
+  *out << planted.name;
+}
+
+struct Outcome {
+  std::uint64_t total_ns;
+  Report report;
+};
+
+Outcome run(const Planted& planted, bool is_mended) {
+  PlantedJob job(planted.ranks);
+  for (std::size_t step = 0; step < steps; ++step) {
+    job.push("step");
+    planted.step(job, is_mended);
+    job.pop();
+  }
+  const std::uint64_t total_ns = job.finish();
+  const TemporaryDirectory directory;
+  for (const testing::RecordingBuilder& each : job.ranks()) {
+    each.write(directory.path());
+  }
+  return {total_ns, analyse(directory.path(), {.whole_run = true})};
+}
+
+std::string all_of(const std::vector<Advice>& advice) {
+  std::string text;
+  for (const Advice& each : advice) {
+    text += std::string(identifier_of(each.kind)) + " " + std::to_string(each.saves_ns) + " ± " +
+            (each.uncertainty_ns ? std::to_string(*each.uncertainty_ns) : "?") + ": " + each.text + "\n";
+  }
+  return text;
+}
+
+ByRank on_rank(std::size_t rank, std::uint64_t time_ns, std::uint64_t others_ns = 0) {
+  return ByRank([=](std::size_t each) { return each == rank ? time_ns : others_ns; });
+}
+
+class PlantedFault : public ::testing::TestWithParam<Planted> {};
+
+TEST_P(PlantedFault, is_the_first_advice_with_what_its_mending_saves) {
+  const Planted& planted = GetParam();
+  const Outcome found = run(planted, false);
+  const Outcome mended = run(planted, true);
+  ASSERT_LT(mended.total_ns, found.total_ns);
+  ASSERT_TRUE(found.report.replay) << found.report.why_no_replay;
+  EXPECT_EQ(found.report.replay->replayed_ns, found.total_ns);
+  ASSERT_FALSE(found.report.advice.empty());
+  const Advice& first = found.report.advice.front();
+  EXPECT_EQ(identifier_of(first.kind), identifier_of(planted.kind)) << all_of(found.report.advice);
+  for (const std::string& words : planted.says) {
+    EXPECT_NE(first.text.find(words), std::string::npos) << words << "\n" << all_of(found.report.advice);
+  }
+  const double truth = static_cast<double>((found.total_ns - mended.total_ns) * planted.ranks);
+  ASSERT_TRUE(first.uncertainty_ns);
+  EXPECT_NEAR(static_cast<double>(first.saves_ns), truth, 0.15 * truth) << all_of(found.report.advice);
+  EXPECT_LE(truth, static_cast<double>(first.saves_ns + *first.uncertainty_ns))
+      << all_of(found.report.advice);
+}
+
+const PlantedMessage halo{"halo", 800 * us};
+
+void exchange(PlantedJob& job, const PlantedMessage& message) {
+  job.irecv(message);
+  job.isend(message);
+}
+
+/// Pack, exchange, unpack, interior: the interior waits for the exchange for nothing.
+void stencil(PlantedJob& job, bool is_mended) {
+  job.launch("pack", 20 * us);
+  job.synchronise();
+  exchange(job, halo);
+  if (is_mended) {
+    job.launch("interior", 600 * us);
+  }
+  job.waitall("halo");
+  job.launch("unpack", 20 * us);
+  if (!is_mended) {
+    job.launch("interior", 600 * us);
+  }
+  job.synchronise();
+}
+
+/// The same with the interior before it is packed, on two sides that are sent by calls of their own.
+void stencil_of_two_sides(PlantedJob& job, bool is_mended) {
+  const PlantedMessage left{"left", 500 * us};
+  const PlantedMessage right{"right", 500 * us};
+  if (!is_mended) {
+    job.launch("interior", 2 * ms);
+  }
+  job.launch("pack", 20 * us);
+  job.synchronise();
+  if (is_mended) {
+    job.launch("interior", 2 * ms);
+  }
+  job.sendrecv(left);
+  job.sendrecv(right);
+  job.synchronise();
+}
+
+/// A stencil that checks its residual each step: the exchange is between the reduction and the interior.
+void stencil_with_residual(PlantedJob& job, bool is_mended) {
+  job.launch("pack", 20 * us);
+  job.synchronise();
+  exchange(job, halo);
+  if (is_mended) {
+    job.launch("interior", 1500 * us);
+  }
+  job.waitall("halo");
+  if (!is_mended) {
+    job.launch("interior", 1500 * us);
+  }
+  job.launch("residual", 30 * us);
+  job.synchronise();
+  job.allreduce("residual", 8, 10 * us);
+}
+
+void one_rank_sleeps(PlantedJob& job, bool is_mended) {
+  job.launch("interior", 5 * ms);
+  job.synchronise();
+  job.push("write log");
+  job.host_code(on_rank(0, is_mended ? 0 : 15 * ms));
+  job.pop();
+  job.sendrecv(halo);
+}
+
+void one_rank_sleeps_before_its_kernels(PlantedJob& job, bool is_mended) {
+  job.host_code(on_rank(3, is_mended ? 0 : 4 * ms));
+  job.launch("interior", 5 * ms);
+  job.synchronise();
+  job.allreduce("norm", 8, 20 * us);
+}
+
+void kernels_are_unbalanced(PlantedJob& job, bool is_mended) {
+  job.launch("update", is_mended ? ByRank(3 * ms) : on_rank(2, 6 * ms, 2 * ms));
+  job.synchronise();
+  job.sendrecv(halo);
+  job.allreduce("norm", 8, 20 * us);
+}
+
+void staged_by_hand(PlantedJob& job, bool is_mended) {
+  PlantedMessage message = halo;
+  job.launch("update", 500 * us);
+  job.synchronise();
+  if (is_mended) {
+    message.wire_ns = 400 * us;  // a GPU's link is crossed once
+  } else {
+    job.copy(to_host, message.bytes, 400 * us);
+  }
+  job.sendrecv(message);
+  if (!is_mended) {
+    job.copy(to_device, message.bytes, 400 * us);
+  }
+}
+
+void received_behind_a_kernel(PlantedJob& job, bool is_mended) {
+  job.isend(halo);
+  if (is_mended) {
+    job.irecv(halo);
+  }
+  job.launch("update", 2 * ms);
+  job.synchronise();
+  if (!is_mended) {
+    job.irecv(halo);
+  }
+  job.waitall("halo");
+  job.launch("use", 100 * us);
+  job.synchronise();
+}
+
+void two_reductions(PlantedJob& job, bool is_mended) {
+  job.launch("update", 200 * us);
+  job.synchronise();
+  job.allreduce("sum", 8, 100 * us);
+  if (!is_mended) {
+    job.allreduce("maximum", 8, 100 * us);
+  }
+}
+
+void host_code_on_all_ranks(PlantedJob& job, bool is_mended) {
+  job.launch("update", 5 * ms);
+  job.synchronise();
+  job.sendrecv(halo);
+  job.push("sort particles");
+  job.host_code(is_mended ? 0 : 20 * ms);
+  job.pop();
+}
+
+std::size_t step_of_scalar = 0;
+
+/// A dot product that is reduced each step; the twin does it every tenth step.
+void scalar_each_step(PlantedJob& job, bool is_mended) {
+  job.launch("spmv", 100 * us);
+  job.launch("dot", 20 * us);
+  job.synchronise();
+  if (!is_mended || step_of_scalar++ % 10 == 9) {
+    job.allreduce("dot", 8, 80 * us);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, PlantedFault,
+    ::testing::Values(
+        Planted{"stencil", 2, stencil, AdviceKind::overlap, {"interior", "MPI_Waitall at halo"}},
+        Planted{
+            "stencil_of_eight_ranks", 8, stencil, AdviceKind::overlap, {"interior", "MPI_Waitall at halo"}},
+        Planted{"stencil_of_two_sides",
+                4,
+                stencil_of_two_sides,
+                AdviceKind::overlap,
+                {"interior", "MPI_Sendrecv at"}},
+        Planted{"stencil_with_residual",
+                2,
+                stencil_with_residual,
+                AdviceKind::overlap,
+                {"interior", "MPI_Waitall at halo"}},
+        Planted{"one_rank_sleeps",
+                4,
+                one_rank_sleeps,
+                AdviceKind::host_code,
+                {"ank 0", "host code", "15.0 ms", "write log"}},
+        Planted{"one_rank_sleeps_before_its_kernels",
+                4,
+                one_rank_sleeps_before_its_kernels,
+                AdviceKind::host_code,
+                {"ank 3", "host code", "4.00 ms"}},
+        Planted{"kernels_are_unbalanced",
+                4,
+                kernels_are_unbalanced,
+                AdviceKind::balance_ranks,
+                {"rank 2", "update"}},
+        Planted{
+            "staged_by_hand", 2, staged_by_hand, AdviceKind::pass_device_pointers, {"MPI_Sendrecv at halo"}},
+        Planted{"received_behind_a_kernel",
+                2,
+                received_behind_a_kernel,
+                AdviceKind::post_receives_early,
+                {"MPI_Irecv at halo", "update"}},
+        Planted{"two_reductions",
+                4,
+                two_reductions,
+                AdviceKind::combine_collectives,
+                {"MPI_Allreduce at sum", "MPI_Allreduce at maximum"}},
+        Planted{"host_code_on_all_ranks",
+                2,
+                host_code_on_all_ranks,
+                AdviceKind::host_code,
+                {"ll ranks", "20.0 ms", "sort particles"}},
+        Planted{"scalar_each_step",
+                4,
+                scalar_each_step,
+                AdviceKind::reduce_less_often,
+                {"MPI_Allreduce at dot"}}),
+    [](const ::testing::TestParamInfo<Planted>& planted) { return std::string(planted.param.name); });
+
+}  // namespace
+}  // namespace penstock::analysis
