@@ -14,6 +14,7 @@
 #include "analysis/causes/timeline.hpp"
 #include "analysis/joining/messages.hpp"
 #include "analysis/recording/rank_trace.hpp"
+#include "analysis/recording/site_table.hpp"
 #include "analysis/replay/replay_graph.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/tables/string_pool.hpp"
@@ -33,9 +34,15 @@ struct GraphRank {
   const ReplayGraph& graph;
   const MessageIndex& index;
   StringPool& names;  ///< of kernels and ranges, of all ranks
+  SiteTable& sites;   ///< of all ranks; this rank is begun
 
   [[nodiscard]] const trace::MpiCall& call(const RankLayout::HostItem& item) const {
     return trace.calls[item.call].record;
+  }
+  /// Returns the site of a call that posts, which may be none that communicates.
+  [[nodiscard]] std::uint32_t site_of_post(std::uint32_t call) const {
+    const trace::MpiCall& record = trace.calls[call].record;
+    return sites.id_of(trace, record.call_site, record.function);
   }
   /// Returns true for a collective call that is replayed as such.
   [[nodiscard]] bool is_collective(const RankLayout::HostItem& item) const {

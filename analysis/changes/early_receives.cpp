@@ -14,9 +14,9 @@ void EarlyReceives::add(const GraphRank& rank) {
     }
     const std::optional<LateReceive> late =
         late_receive_in(rank.trace, rank.index_position, rank.timeline, rank.finder, rank.index, item.call);
-    const std::uint32_t site = late ? rank.site_of_call(late->posting_call) : ReplayGraph::no_site;
-    if (site != ReplayGraph::no_site) {
-      sites_[site].push_back({item.end, std::min(rank.graph.moving_ns(item.end), late->kernels_ns)});
+    if (late) {
+      sites_[rank.site_of_post(late->posting_call)].push_back(
+          {item.end, std::min(rank.graph.moving_ns(item.end), late->kernels_ns)});
     }
   }
 }

@@ -21,16 +21,10 @@ void HandStagedMessages::add(const GraphRank& rank) {
     if (call == RankTrace::no_call) {
       continue;
     }
-    const std::uint32_t site = rank.site_of_call(call);
-    if (site == ReplayGraph::no_site) {
-      continue;
-    }
-    OfSite& of_site = sites_[site];
-    ++of_site.messages;
+    const std::uint32_t site = rank.site_of_post(call);
     if (each.copy != nullptr) {
-      ++of_site.staged;
-      of_site.copies[rank.position].push_back({rank.graph.reference_ns(rank.trace, each.copy->begin_ns),
-                                               rank.graph.reference_ns(rank.trace, each.copy->end_ns)});
+      sites_[site].copies[rank.position].push_back({rank.graph.reference_ns(rank.trace, each.copy->begin_ns),
+                                                    rank.graph.reference_ns(rank.trace, each.copy->end_ns)});
       staged[each.half] = {site, each.copy};
     }
   }
@@ -48,46 +42,63 @@ void HandStagedMessages::add(const GraphRank& rank) {
     }
     for (const auto& [site, time_ns] : longest_ns) {
       sites_[site].moved.push_back({item.end, time_ns});
+      groups_.join(site, longest_ns.begin()->first);
     }
   }
 }
 
-void HandStagedMessages::propose(const Trial& trial) const {
-  for (std::size_t row = 0; row < trial.report.hand_staging.size(); ++row) {
-    // several sites may bear one name: they are changed together
-    Scenario as_copy;
-    Scenario free;
-    Scenario as_host;
-    std::map<std::size_t, std::vector<Interval>> copies;
-    for (const auto& [site, of_site] : sites_) {
-      if (of_site.staged == 0 || trial.call_of_site(site) != trial.report.hand_staging[row].at) {
-        continue;
-      }
-      for (const auto& [position, intervals] : of_site.copies) {
-        copies[position].insert(copies[position].end(), intervals.begin(), intervals.end());
-      }
-      for (const Moved& each : of_site.moved) {
-        const std::uint64_t work_ns = trial.graph.work_ns(each.end);
-        const std::uint64_t moving_ns = trial.graph.moving_ns(each.end);
-        as_copy.work_ns[each.end] = work_ns - moving_ns + std::min(moving_ns, each.longest_ns);
-        free.work_ns[each.end] = work_ns - moving_ns;
-      }
+void HandStagedMessages::propose_for(std::uint32_t group, const Trial& trial) {
+  const std::vector<HandStagingFigures>& rows = trial.report.hand_staging;
+  ChangeFigures change{
+      .kind = AdviceKind::pass_device_pointers, .list = "staging_by_hand", .row = rows.size()};
+  std::map<std::size_t, std::vector<Interval>> copies;
+  std::map<NodeId, std::uint64_t> longest_ns;
+  for (const auto& [site, of_site] : sites_) {
+    const std::string call = groups_.group_of(site) == group ? trial.call_of_site(site) : "";
+    const auto row = std::find_if(rows.begin(), rows.end(),
+                                  [&](const HandStagingFigures& each) { return each.at == call; });
+    if (row == rows.end()) {
+      continue;  // too few of its messages have copies
     }
-    if (copies.empty()) {
-      continue;
+    change.row = std::min(change.row, static_cast<std::size_t>(row - rows.begin()));
+    change.calls.push_back(call);
+    for (const auto& [position, intervals] : of_site.copies) {
+      copies[position].insert(copies[position].end(), intervals.begin(), intervals.end());
     }
-    for (auto& [position, intervals] : copies) {
-      as_host.without_host.resize(std::max(as_host.without_host.size(), position + 1));
-      as_host.without_host[position] = IntervalSet::union_of(std::move(intervals));
+    for (const Moved& each : of_site.moved) {
+      longest_ns[each.end] = std::max(longest_ns[each.end], each.longest_ns);
     }
-    as_copy.without_host = free.without_host = as_host.without_host;
-    const std::uint64_t saved_ns = trial.saved_ns(as_copy);
-    ChangeFigures change{.kind = AdviceKind::pass_device_pointers};
-    change.spread_ns = std::max(saved_ns - std::min(saved_ns, trial.saved_ns(as_host)),
-                                trial.saved_ns(free) - std::min(saved_ns, trial.saved_ns(free)));
-    change.list = "staging_by_hand";
-    change.row = row;
-    trial.keep(saved_ns, std::move(change));
+  }
+  if (copies.empty()) {
+    return;
+  }
+  Scenario as_host;
+  for (auto& [position, intervals] : copies) {
+    as_host.without_host.resize(std::max(as_host.without_host.size(), position + 1));
+    as_host.without_host[position] = IntervalSet::union_of(std::move(intervals));
+  }
+  Scenario as_copy = as_host;
+  Scenario free = as_host;
+  for (const auto& [end, copy_ns] : longest_ns) {
+    const std::uint64_t moving_ns = trial.graph.moving_ns(end);
+    free.work_ns[end] = trial.graph.work_ns(end) - moving_ns;
+    as_copy.work_ns[end] = free.work_ns[end] + std::min(moving_ns, copy_ns);
+  }
+  const std::uint64_t saved_ns = trial.saved_ns(as_copy);
+  const std::uint64_t least_ns = trial.saved_ns(as_host);
+  const std::uint64_t most_ns = trial.saved_ns(free);
+  change.spread_ns = std::max(saved_ns - std::min(saved_ns, least_ns), most_ns - std::min(most_ns, saved_ns));
+  trial.keep(saved_ns, std::move(change));
+}
+
+void HandStagedMessages::propose(const Trial& trial) {
+  std::vector<std::uint32_t> proposed;
+  for (const auto& [site, of_site] : sites_) {
+    const std::uint32_t group = groups_.group_of(site);
+    if (std::find(proposed.begin(), proposed.end(), group) == proposed.end()) {
+      proposed.push_back(group);
+      propose_for(group, trial);
+    }
   }
 }
 

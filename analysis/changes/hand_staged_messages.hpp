@@ -11,12 +11,13 @@ namespace penstock::analysis {
 
 /// What a device message would take is not known. It crosses the link between the GPUs once, as each copy
 /// crosses one: so it is taken to be as long as the longer copy, unless the host's message was faster. The
-/// spread goes from no time for it to that of the host's message. Thread: one at a time. Memory: 30 bytes a
+/// spread goes from no time for it to that of the host's message. Sites whose messages complete together are
+/// changed together. Thread: one at a time. Memory: 30 bytes a
 /// copy.
 class HandStagedMessages {
  public:
   void add(const GraphRank& rank);
-  void propose(const Trial& trial) const;
+  void propose(const Trial& trial);
 
  private:
   struct Moved {
@@ -27,10 +28,11 @@ class HandStagedMessages {
     std::map<std::size_t, std::vector<Interval>>
         copies;  ///< by position; in the clock of the first rank's host
     std::vector<Moved> moved;
-    std::uint64_t messages = 0;
-    std::uint64_t staged = 0;
   };
+  void propose_for(std::uint32_t group, const Trial& trial);
+
   std::map<std::uint32_t, OfSite> sites_;  ///< by the site that posts
+  SiteGroups groups_;
 };
 
 }  // namespace penstock::analysis

@@ -74,11 +74,11 @@ void Overlap::count(const ReplayGraph& graph, std::uint32_t behind, ByName& kern
     ++sums.times;
     const bool unpacks = i == 0 && is_exchange(behind);
     const bool packs = i + 1 == episode.kernels && is_exchange(behind + 1);
-    sums.stays += unpacks || packs ? 1 : 0;
+    sums.packs += unpacks || packs ? 1 : 0;
   }
 }
 
-Overlap::Movable Overlap::choose(const ByName& kernels) {
+Overlap::Movable Overlap::choose(const ByName& kernels, const ByName& other_side) {
   Movable movable;
   std::uint32_t longest = 0;
   std::uint64_t longest_ns = 0;
@@ -90,8 +90,11 @@ Overlap::Movable Overlap::choose(const ByName& kernels) {
   }
   std::uint64_t packing_ns = 0;  // the longest that stays beside the longest of all
   bool longest_stays = false;
+  for (const auto& [name, sums] : other_side) {
+    packing_ns = std::max(packing_ns, name != longest && sums.stays() ? sums.mean_ns() : 0);
+  }
   for (const auto& [name, sums] : kernels) {
-    const bool stays = sums.stays * 2 >= sums.times;
+    const bool stays = sums.stays();
     if (name == longest) {
       longest_stays = stays;
     } else if (stays) {
@@ -118,10 +121,10 @@ void Overlap::propose_for(std::uint32_t group, const std::vector<std::uint32_t>&
     count(trial.graph, each, behind);
     count(trial.graph, each - 1, before);
   }
-  Movable movable = choose(behind);
+  Movable movable = choose(behind, before);
   const bool is_behind = !movable.names.empty();
   if (!is_behind) {
-    movable = choose(before);
+    movable = choose(before, behind);
   }
   if (movable.names.empty()) {
     return;

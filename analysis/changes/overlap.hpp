@@ -44,7 +44,8 @@ class Overlap {
   struct OfKernel {
     std::uint64_t total_ns = 0;
     std::uint64_t times = 0;
-    std::uint64_t stays = 0;  ///< of these, in a place where it packs or unpacks
+    std::uint64_t packs = 0;  ///< of these, in a place where it packs or unpacks
+    [[nodiscard]] bool stays() const noexcept { return packs * 2 >= times; }
     [[nodiscard]] std::uint64_t mean_ns() const noexcept { return times == 0 ? 0 : total_ns / times; }
   };
   using ByName = std::map<std::uint32_t, OfKernel>;
@@ -54,7 +55,8 @@ class Overlap {
   };
   void propose_for(std::uint32_t group, const std::vector<std::uint32_t>& episodes, const Trial& trial);
   void count(const ReplayGraph& graph, std::uint32_t behind, ByName& kernels) const;
-  [[nodiscard]] static Movable choose(const ByName& kernels);
+  /// `other_side`: the kernels on the other side of the exchange.
+  [[nodiscard]] static Movable choose(const ByName& kernels, const ByName& other_side);
   [[nodiscard]] bool is_exchange(std::uint32_t episode) const {
     return episode < episodes_.size() && episodes_[episode].site != ReplayGraph::no_site;
   }

@@ -31,15 +31,16 @@ void propose_transports(const Trial& trial) {
         each.transport == trace::TransportKind::fused || each.message_class == MessageClasses::no_message) {
       continue;
     }
-    const TransportFigures* const better = fastest_alike(trial.report.transports, each);
-    ChangeFigures change{.kind = AdviceKind::better_transport, .list = "transports", .row = row};
-    std::uint64_t saved_ns = 0;
-    if (!is_direct(each.transport) && better != nullptr) {
-      saved_ns = trial.saved_ns(with_class(each.message_class, *each.median_gbps / *better->median_gbps));
-    } else {
-      saved_ns = trial.saved_ns(with_class(each.message_class, 0));  // a bound
-      change.spread_ns = saved_ns / of_bound;
+    const bool is_late = each.reason == "receiver was late";
+    if (is_direct(each.transport) && !is_late && each.size_limit_bytes != size_limits_bytes[0]) {
+      continue;  // nothing is advised
     }
+    const TransportFigures* const better =
+        is_direct(each.transport) ? nullptr : fastest_alike(trial.report.transports, each);
+    ChangeFigures change{.kind = AdviceKind::better_transport, .list = "transports", .row = row};
+    const double factor = better == nullptr ? 0 : *each.median_gbps / *better->median_gbps;
+    const std::uint64_t saved_ns = trial.saved_ns(with_class(each.message_class, factor));
+    change.spread_ns = better == nullptr ? saved_ns / of_bound : 0;
     trial.keep(saved_ns, std::move(change));
   }
 }

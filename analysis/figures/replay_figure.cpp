@@ -8,7 +8,8 @@
 
 namespace penstock::analysis {
 
-ReplayFigure::ReplayFigure(const FigureContext& context) : graph_(context.index), index_(context.index) {
+ReplayFigure::ReplayFigure(const FigureContext& context)
+    : graph_(context.index), index_(context.index), sites_(context.sites) {
   if (context.index.host_count() > 1 && context.index.clocks().aligned_hosts() < context.index.host_count()) {
     give_up("the clocks of some hosts could not be synchronised");
   }
@@ -42,10 +43,11 @@ void ReplayFigure::add_to_graph(RankWindow& window, std::span<const std::uint32_
     };
     const std::size_t position = ranks_in_graph_.size();
     ranks_in_graph_.push_back(window.rank.header.world_rank);
+    sites_.begin_rank();
     const RankLayout layout =
         graph_->add(window.rank, position, window.timeline, window.window, *window.finder, site_of_call);
     changes_.add({window.rank, position, window.position, window.timeline, window.window, *window.finder,
-                  site_of_call, layout, *graph_, index_, names_});
+                  site_of_call, layout, *graph_, index_, names_, sites_});
   }
 }
 

@@ -36,6 +36,7 @@ class ReplayFigure {
   std::uint64_t nodes_ = 0;           ///< calls that begin and end, and kernels, of the counted ranks
   std::optional<ReplayGraph> graph_;  ///< none: it cannot be made
   const MessageIndex& index_;
+  SiteTable& sites_;
   std::vector<std::int32_t> ranks_in_graph_;  ///< their numbers, by position
   StringPool names_;                          ///< of kernels and ranges
   Changes changes_;

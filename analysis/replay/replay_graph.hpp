@@ -170,7 +170,7 @@ class ReplayGraph {
   void run(const Scenario& scenario, std::vector<NodeId>* binding);
   [[nodiscard]] std::uint64_t work_in(const Scenario& scenario, NodeId id) const;
   [[nodiscard]] bool is_left_out(const Scenario& scenario, const Node& node, const Edge& edge) const;
-  [[nodiscard]] std::uint64_t lag_in(const Scenario& scenario, const Node& node, const Edge& edge) const;
+  [[nodiscard]] std::uint64_t lag_in(const Scenario& scenario, const Edge& edge) const;
 
   const MessageIndex& index_;
   std::vector<Node> nodes_;

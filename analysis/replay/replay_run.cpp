@@ -60,14 +60,14 @@ bool ReplayGraph::is_left_out(const Scenario& scenario, const Node& node, const 
           has(scenario.without_collective, node.collective));
 }
 
-/// Returns an edge's lag: of a kernel's launch, less the host's time that is left out.
-std::uint64_t ReplayGraph::lag_in(const Scenario& scenario, const Node& node, const Edge& edge) const {
+/// Returns an edge's lag: behind a host's node (a launch, a post that is no call of its own), less the host's
+/// time that is left out.
+std::uint64_t ReplayGraph::lag_in(const Scenario& scenario, const Edge& edge) const {
   const Node& from = nodes_[edge.from];
-  if (edge.lag_ns == 0 || from.work == Work::kernel || node.work != Work::kernel ||
-      node.position >= scenario.without_host.size()) {
+  if (edge.lag_ns == 0 || from.work == Work::kernel || from.position >= scenario.without_host.size()) {
     return edge.lag_ns;
   }
-  return edge.lag_ns - scenario.without_host[node.position].measure_within_ns(from.observed_ns,
+  return edge.lag_ns - scenario.without_host[from.position].measure_within_ns(from.observed_ns,
                                                                               from.observed_ns + edge.lag_ns);
 }
 
@@ -88,7 +88,7 @@ void ReplayGraph::run(const Scenario& scenario, std::vector<NodeId>* binding) {
     };
     for (const Edge& edge : std::span(edges_).subspan(node.first_edge, node.edges)) {
       if (edge.from != id && !is_left_out(scenario, node, edge)) {
-        consider(times_ns_[edge.from] + lag_in(scenario, node, edge), edge.from);
+        consider(times_ns_[edge.from] + lag_in(scenario, edge), edge.from);
       }
     }
     const bool is_there = node.collective == none || !has(scenario.without_collective, node.collective);

@@ -150,15 +150,33 @@ class Adviser {
     }
   }
 
+  /// Advises on copies by hand; sites that are changed together are one piece of advice.
   void staging_by_hand() {
-    for (const HandStagingFigures& each : report_.hand_staging) {
-      add(AdviceKind::pass_device_pointers, each.exposed_copies_ns,
-          fmt::format("Pass the device pointer to {}: {} messages, {}, are copied from or to the GPU by "
-                      "hand, which takes "
-                      "{} a rank, {} of it while no kernel runs.",
-                      printable(each.at), count_text(each.messages), bytes_text(each.bytes),
-                      time(each.copies_ns), time(each.exposed_copies_ns)),
-          "staging_by_hand", report_.hand_staging, each);
+    for (const HandStagingFigures& row : report_.hand_staging) {
+      const auto number = static_cast<std::size_t>(&row - report_.hand_staging.data());
+      const ChangeFigures* const change = change_with([number](const ChangeFigures& each) {
+        return each.list == std::string_view("staging_by_hand") && each.row == number;
+      });
+      HandStagingFigures sum = row;
+      std::string calls = printable(row.at);
+      for (const HandStagingFigures& other : report_.hand_staging) {
+        if (change != nullptr && &other != &row &&
+            std::find(change->calls.begin(), change->calls.end(), other.at) != change->calls.end()) {
+          calls += " and " + printable(other.at);
+          sum.messages += other.messages;
+          sum.bytes += other.bytes;
+          sum.copies_ns += other.copies_ns;
+          sum.exposed_copies_ns += other.exposed_copies_ns;
+        }
+      }
+      add({AdviceKind::pass_device_pointers, row.exposed_copies_ns,
+           fmt::format(
+               "Pass the device pointer to {}: {} messages, {}, are copied from or to the GPU by hand, "
+               "which takes {} a rank, {} of it while no kernel runs.",
+               calls, count_text(sum.messages), bytes_text(sum.bytes), time(sum.copies_ns),
+               time(sum.exposed_copies_ns)),
+           "staging_by_hand", number},
+          change);
     }
   }
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -58,9 +59,18 @@ nlohmann::json report_on(const char* name, const char* option) {
 
 class JobPlanted : public ::testing::TestWithParam<Planted> {};
 
-/// How much it saves is not asserted: both are times. It is printed, and the folder's README has it as
-/// measured.
-TEST_P(JobPlanted, is_the_first_advice) {
+/// Returns true for advice of that kind that says all of these words.
+bool is_about(const nlohmann::json& advice, const Planted& planted) {
+  const std::string text = advice.at("text");
+  return advice.at("kind") == planted.kind &&
+         std::all_of(planted.says.begin(), planted.says.end(),
+                     [&](const std::string& words) { return text.find(words) != std::string::npos; });
+}
+
+/// The first on a real GPU. A simulated one shares the processor with the ranks, who are held up at any
+/// place, which may cost more than the fault: there, that it is found. How much it saves is not asserted, for
+/// both are times: it is printed, and the folder's README has it as measured.
+TEST_P(JobPlanted, is_advised) {
   const Planted& planted = GetParam();
   const nlohmann::json report = report_on(planted.name, "");
   if (report.is_null()) {
@@ -68,32 +78,31 @@ TEST_P(JobPlanted, is_the_first_advice) {
   }
   const nlohmann::json mended = report_on(planted.name, "--mended");
   const nlohmann::json& advice = report.at("advice");
-  ASSERT_FALSE(advice.empty()) << report.at("replay");
-  const nlohmann::json& first = advice.front();
-  EXPECT_EQ(first.at("kind"), planted.kind) << advice.dump(1);
-  const std::string text = first.at("text");
-  for (const std::string& words : planted.says) {
-    EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << advice.dump(1);
+  const auto found = std::find_if(advice.begin(), advice.end(),
+                                  [&](const nlohmann::json& each) { return is_about(each, planted); });
+  ASSERT_NE(found, advice.end()) << advice.dump(1);
+  if (!report.at("job").at("simulated_gpu")) {
+    EXPECT_EQ(found, advice.begin()) << advice.dump(1);
   }
   const double ranks = report.at("counted").at("ranks");
   const double found_s = report.at("replay").at("observed_s");
   const double mended_s = mended.at("replay").at("observed_s");
-  const double saves_s = first.at("saves_s").is_null() ? 0 : first.at("saves_s").get<double>() / ranks;
-  const double uncertainty_s =
-      first.at("uncertainty_s").is_null() ? 0 : first.at("uncertainty_s").get<double>() / ranks;
+  const double saves_s = found->at("saves_s").get<double>() / ranks;
+  const double uncertainty_s = found->at("uncertainty_s").get<double>() / ranks;
   std::cout << fmt::format(
-      "{:10} {:6.1f} ms, mended {:6.1f}: saves {:6.1f}, advised {:6.1f} ± {:.1f} ({:+.0f} %)\n", planted.name,
-      found_s * 1e3, mended_s * 1e3, (found_s - mended_s) * 1e3, saves_s * 1e3, uncertainty_s * 1e3,
-      (saves_s / (found_s - mended_s) - 1) * 100);
+      "{:10} {:6.1f} ms, mended {:6.1f}: saves {:6.1f}, advised {:6.1f} ± {:.1f} ({:+.0f} %), {}\n",
+      planted.name, found_s * 1e3, mended_s * 1e3, (found_s - mended_s) * 1e3, saves_s * 1e3,
+      uncertainty_s * 1e3, (saves_s / (found_s - mended_s) - 1) * 100,
+      found == advice.begin() ? "first" : "not first");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     All, JobPlanted,
-    ::testing::Values(Planted{"stencil", "overlap", {"MPI_Sendrecv at Program::exchange", "interior"}},
+    ::testing::Values(Planted{"stencil", "overlap", {"MPI_Sendrecv at exchange", "interior"}},
                       Planted{"sleeper", "host_code", {"rank 0", "write log"}},
                       Planted{"unbalanced", "balance_ranks", {"rank 1", "update"}},
-                      Planted{"staged", "pass_device_pointers", {"MPI_Sendrecv at Program::staged"}},
-                      Planted{"late", "post_receives_early", {"MPI_Irecv at Program::late", "update"}},
+                      Planted{"staged", "pass_device_pointers", {"MPI_Sendrecv at staged"}},
+                      Planted{"late", "post_receives_early", {"MPI_Irecv at late", "update"}},
                       Planted{"host", "host_code", {"All ranks", "sort particles"}}),
     [](const ::testing::TestParamInfo<Planted>& planted) { return std::string(planted.param.name); });
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/pipeline/analyse.hpp"
@@ -221,6 +222,102 @@ void host_code_on_all_ranks(PlantedJob& job, bool is_mended) {
   job.pop();
 }
 
+/// The interior is not waited for: the next step's kernels are queued behind it.
+void stencil_without_synchronisation(PlantedJob& job, bool is_mended) {
+  job.launch("pack", 20 * us);
+  job.synchronise();
+  exchange(job, halo);
+  if (is_mended) {
+    job.launch("interior", 600 * us);
+  }
+  job.waitall("halo");
+  job.launch("unpack", 20 * us);
+  if (!is_mended) {
+    job.launch("interior", 600 * us);
+  }
+}
+
+void one_rank_of_two_sleeps_at_a_reduction(PlantedJob& job, bool is_mended) {
+  job.launch("update", 3 * ms);
+  job.synchronise();
+  job.host_code(on_rank(1, is_mended ? 0 : 2 * ms));
+  job.allreduce("norm", 8, 20 * us);
+}
+
+std::size_t step_of_sleeper = 0;
+
+/// Both programs count, one after the other: each has as many steps.
+void one_rank_sleeps_every_fourth_step(PlantedJob& job, bool is_mended) {
+  const bool is_fourth = step_of_sleeper++ % 4 == 3;
+  job.launch("update", 3 * ms);
+  job.synchronise();
+  job.host_code(on_rank(2, is_fourth && !is_mended ? 40 * ms : 0));
+  job.sendrecv(halo);
+}
+
+void host_code_between_kernels(PlantedJob& job, bool is_mended) {
+  job.launch("first", 2 * ms);
+  job.synchronise();
+  job.host_code(is_mended ? 0 : 3 * ms);
+  job.launch("second", 1 * ms);
+  job.synchronise();
+  job.allreduce("norm", 8, 20 * us);
+}
+
+void kernels_grow_with_the_rank(PlantedJob& job, bool is_mended) {
+  job.launch("spmv",
+             is_mended ? ByRank(2500 * us) : ByRank([](std::size_t rank) { return (rank + 1) * ms; }));
+  job.launch("axpy", 200 * us);
+  job.synchronise();
+  job.allreduce("dot", 8, 30 * us);
+}
+
+void three_reductions(PlantedJob& job, bool is_mended) {
+  job.launch("update", 200 * us);
+  job.synchronise();
+  job.allreduce("sum", 8, 60 * us);
+  if (!is_mended) {
+    job.allreduce("maximum", 8, 60 * us);
+    job.allreduce("minimum", 8, 60 * us);
+  }
+}
+
+void reductions_in_a_loop(PlantedJob& job, bool is_mended) {
+  job.launch("update", 200 * us);
+  job.synchronise();
+  for (int i = 0; i < (is_mended ? 1 : 5); ++i) {
+    job.allreduce("sums", 8, 40 * us);
+  }
+}
+
+void staged_by_hand_and_not_blocking(PlantedJob& job, bool is_mended) {
+  PlantedMessage message{"halo", 300 * us};
+  job.launch("update", 500 * us);
+  job.synchronise();
+  if (!is_mended) {
+    job.copy(to_host, message.bytes, 500 * us);
+  }
+  exchange(job, message);
+  job.waitall("halo");
+  if (!is_mended) {
+    job.copy(to_device, message.bytes, 500 * us);
+  }
+}
+
+void received_blocking_behind_a_kernel(PlantedJob& job, bool is_mended) {
+  job.isend(halo);
+  if (is_mended) {
+    job.irecv(halo);
+  }
+  job.launch("update", 500 * us);
+  job.synchronise();
+  if (is_mended) {
+    job.waitall("halo");
+  } else {
+    job.recv(halo);
+  }
+}
+
 std::size_t step_of_scalar = 0;
 
 /// A dot product that is reduced each step; the twin does it every tenth step.
@@ -281,12 +378,98 @@ INSTANTIATE_TEST_SUITE_P(
                 host_code_on_all_ranks,
                 AdviceKind::host_code,
                 {"ll ranks", "20.0 ms", "sort particles"}},
+        Planted{"stencil_without_synchronisation",
+                2,
+                stencil_without_synchronisation,
+                AdviceKind::overlap,
+                {"interior", "MPI_Waitall at halo"}},
+        Planted{"one_rank_of_two_sleeps_at_a_reduction",
+                2,
+                one_rank_of_two_sleeps_at_a_reduction,
+                AdviceKind::host_code,
+                {"ank 1", "2.00 ms", "MPI_Allreduce at norm"}},
+        Planted{"one_rank_sleeps_every_fourth_step",
+                4,
+                one_rank_sleeps_every_fourth_step,
+                AdviceKind::host_code,
+                {"ank 2", "40.0 ms", "5 times", "MPI_Sendrecv at halo"}},
+        Planted{"host_code_between_kernels",
+                4,
+                host_code_between_kernels,
+                AdviceKind::host_code,
+                {"ll ranks", "3.00 ms"}},
+        Planted{"kernels_grow_with_the_rank",
+                4,
+                kernels_grow_with_the_rank,
+                AdviceKind::balance_ranks,
+                {"rank 3", "spmv"}},
+        Planted{"three_reductions",
+                4,
+                three_reductions,
+                AdviceKind::combine_collectives,
+                {"MPI_Allreduce at sum", "MPI_Allreduce at maximum", "MPI_Allreduce at minimum"}},
+        Planted{"reductions_in_a_loop",
+                2,
+                reductions_in_a_loop,
+                AdviceKind::combine_collectives,
+                {"MPI_Allreduce at sums", "80 of them"}},
+        Planted{"staged_by_hand_and_not_blocking",
+                2,
+                staged_by_hand_and_not_blocking,
+                AdviceKind::pass_device_pointers,
+                {"MPI_I", "at halo"}},
+        Planted{"received_blocking_behind_a_kernel",
+                2,
+                received_blocking_behind_a_kernel,
+                AdviceKind::post_receives_early,
+                {"MPI_Recv at halo", "update"}},
         Planted{"scalar_each_step",
                 4,
                 scalar_each_step,
                 AdviceKind::reduce_less_often,
                 {"MPI_Allreduce at dot"}}),
     [](const ::testing::TestParamInfo<Planted>& planted) { return std::string(planted.param.name); });
+
+/// The dot product's kernel computes what is reduced.
+TEST(PlantedDependence, forbids_to_reduce_a_result_beside_its_kernel) {
+  const Outcome found = run({"", 4, scalar_each_step, AdviceKind::reduce_less_often, {}}, false);
+  for (const Advice& each : found.report.advice) {
+    EXPECT_NE(each.kind, AdviceKind::overlap) << each.text;
+  }
+}
+
+/// With a kernel that packs and one that unpacks, alike in length, there is nothing to run beside.
+TEST(PlantedDependence, forbids_to_pack_beside_the_exchange) {
+  const auto step = [](PlantedJob& job, bool) {
+    job.launch("pack", 300 * us);
+    job.synchronise();
+    exchange(job, halo);
+    job.waitall("halo");
+    job.launch("unpack", 300 * us);
+    job.synchronise();
+    job.allreduce("norm", 8, 20 * us);
+  };
+  const Outcome found = run({"", 2, step, AdviceKind::overlap, {}}, false);
+  for (const Advice& each : found.report.advice) {
+    EXPECT_NE(each.kind, AdviceKind::overlap) << each.text;
+  }
+}
+
+TEST(PlantedAdvice, on_a_mended_program_names_its_fault_no_more) {
+  for (const auto& [step, kind] : std::vector<std::pair<std::function<void(PlantedJob&, bool)>, AdviceKind>>{
+           {stencil, AdviceKind::overlap},
+           {one_rank_sleeps, AdviceKind::host_code},
+           {kernels_are_unbalanced, AdviceKind::balance_ranks},
+           {staged_by_hand, AdviceKind::pass_device_pointers},
+           {received_behind_a_kernel, AdviceKind::post_receives_early},
+           {two_reductions, AdviceKind::combine_collectives},
+           {host_code_on_all_ranks, AdviceKind::host_code}}) {
+    const Outcome mended = run({"", 4, step, kind, {}}, true);
+    for (const Advice& each : mended.report.advice) {
+      EXPECT_NE(identifier_of(each.kind), identifier_of(kind)) << each.text;
+    }
+  }
+}
 
 }  // namespace
 }  // namespace penstock::analysis

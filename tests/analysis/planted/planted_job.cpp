@@ -128,7 +128,6 @@ void PlantedJob::irecv(const PlantedMessage& message) {
     builders_[rank].call({.function = "MPI_Irecv",
                           .begin = now_ns,
                           .end = now_ns + call_ns,
-                          .bytes = message.bytes,
                           .call_site = site,
                           .peer = static_cast<std::int32_t>((rank + size() - 1) % size()),
                           .waits = 0});
