@@ -82,7 +82,7 @@ void HandStagedMessages::propose_for(std::uint32_t group, const Trial& trial) {
   for (const auto& [end, copy_ns] : longest_ns) {
     const std::uint64_t moving_ns = trial.graph.moving_ns(end);
     free.work_ns[end] = trial.graph.work_ns(end) - moving_ns;
-    as_copy.work_ns[end] = free.work_ns[end] + std::min(moving_ns, copy_ns);
+    as_copy.work_ns[end] = free.work_ns[end] + copy_ns;
   }
   const std::uint64_t saved_ns = trial.saved_ns(as_copy);
   const std::uint64_t least_ns = trial.saved_ns(as_host);

@@ -10,8 +10,8 @@
 namespace penstock::analysis {
 
 /// What a device message would take is not known. It crosses the link between the GPUs once, as each copy
-/// crosses one: so it is taken to be as long as the longer copy, unless the host's message was faster. The
-/// spread goes from no time for it to that of the host's message. Sites whose messages complete together are
+/// crosses one: so it is taken to be as long as the longer copy. The spread goes from no time for it to that
+/// of the host's message. Sites whose messages complete together are
 /// changed together. Thread: one at a time. Memory: 30 bytes a
 /// copy.
 class HandStagedMessages {
