@@ -67,12 +67,13 @@ std::string_view name_of_program(const RankTrace& rank) {
 void name_threads(const RankTrace& rank, std::vector<ThreadTimeline>& threads) {
   const std::string_view program = name_of_program(rank);
   for (ThreadTimeline& thread : threads) {
-    auto [first, last] = std::equal_range(
+    const auto [first, last] = std::equal_range(
         rank.threads.begin(), rank.threads.end(), LaneThread{thread.lane, 0, {}},
         [](const LaneThread& left, const LaneThread& right) { return left.lane < right.lane; });
-    const bool is_one_name = first != last && std::all_of(first, last, [&](const LaneThread& each) {
-                               return each.name == first->name;
-                             });
+    const auto differ = [](const LaneThread& left, const LaneThread& right) {
+      return left.name != right.name;
+    };
+    const bool is_one_name = first != last && std::adjacent_find(first, last, differ) == last;
     if (is_one_name && first->name != program) {
       thread.name = first->name;
     }
