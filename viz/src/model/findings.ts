@@ -7,9 +7,12 @@ import { place_in_sentence } from './places';
 
 export interface Finding {
   readonly title: string;
-  /** Time of the average rank: a bound for advice, else the waiting there. */
+  /** Time of the average rank. */
   readonly time_s: number;
-  readonly is_bound: boolean;
+  /** By which time_s may be off; 0: not known. */
+  readonly uncertainty_s: number;
+  /** What time_s is: what the change saves, by a replay of the job; a bound of that; or the waiting there. */
+  readonly measure: 'saved' | 'saved_at_most' | 'waited';
   readonly share_of_whole: number;
   readonly evidence: string;
   /** Id of the section, or of a row in it, that shows the finding; and the section's name. */
@@ -53,17 +56,28 @@ function place_of({ shown_in }: Advice, report: Report) {
     : { target: row_id(shown_in.list, shown_in.row), section_name: section_of[shown_in.list] };
 }
 
+/** Returns what the advice saves, of all ranks. */
+export function saving_of({ saves_s, uncertainty_s, saves_at_most_s }: Advice): Pick<Finding, 'time_s' | 'uncertainty_s' | 'measure'> {
+  return saves_s == null
+    ? { time_s: saves_at_most_s, uncertainty_s: 0, measure: 'saved_at_most' }
+    : { time_s: saves_s, uncertainty_s: uncertainty_s ?? 0, measure: 'saved' };
+}
+
 export function findings(report: Report, most = 3): Finding[] {
   const { ranks, adjective } = words_of(report);
   const share = (time_s: number) => share_of(time_s, report.counted.total_s);
-  const found: Finding[] = report.advice.slice(0, most).map((advice) => ({
-    title: titles[advice.kind],
-    ...place_of(advice, report),
-    time_s: advice.saves_at_most_s / ranks,
-    is_bound: true,
-    share_of_whole: share(advice.saves_at_most_s),
-    evidence: advice.text,
-  }));
+  const found: Finding[] = report.advice.slice(0, most).map((advice) => {
+    const { time_s, uncertainty_s, measure } = saving_of(advice);
+    return {
+      title: titles[advice.kind],
+      ...place_of(advice, report),
+      time_s: time_s / ranks,
+      uncertainty_s: uncertainty_s / ranks,
+      measure,
+      share_of_whole: share(time_s),
+      evidence: advice.text,
+    };
+  });
   for (const [row, site] of report.call_sites.entries()) {
     const cause = main_cause(site.by_cause_s);
     if (found.length >= most || cause === undefined) break;
@@ -71,7 +85,8 @@ export function findings(report: Report, most = 3): Finding[] {
     found.push({
       title: `${site.mpi_function} at ${place_in_sentence(site)}`,
       time_s: site.counted_s / ranks,
-      is_bound: false,
+      uncertainty_s: 0,
+      measure: 'waited',
       share_of_whole: share(site.counted_s),
       evidence: `${percent_text(share_of(site.counted_s, report.counted.counted_s))} of all that is ${adjective}; ${of_site} of it is ${cause_name(cause)}: ${cause_meaning(cause)}.`,
       target: row_id('call_sites', row),

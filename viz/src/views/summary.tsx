@@ -1,9 +1,18 @@
 // The verdict, where the average rank's time went, and the largest findings.
 import type { Report } from '../generated/report';
-import { percent_text, share_of, time_number, time_text } from '../format';
-import { findings, type Finding } from '../model/findings';
+import { percent_text, share_of, time_number, time_text, type TimeUnit } from '../format';
+import { findings, saving_of, type Finding } from '../model/findings';
 import { pieces_of_average_rank, verdict, words_of } from '../model/overview';
 import { Section, StackedBar } from './parts';
+
+function verb_of(measure: Finding['measure'], adjective: string): string {
+  return measure === 'saved' ? 'saves' : measure === 'saved_at_most' ? 'saves at most' : adjective;
+}
+
+function time_with_uncertainty({ time_s, uncertainty_s }: Pick<Finding, 'time_s' | 'uncertainty_s'>, unit: TimeUnit): string {
+  const time = time_number(time_s, unit);
+  return `${uncertainty_s > 0 ? `${time} ± ${time_number(uncertainty_s, unit)}` : time} ${unit.name}`;
+}
 
 function FindingCard({ finding, report }: { finding: Finding; report: Report }) {
   const { unit, whole, adjective } = words_of(report);
@@ -11,11 +20,7 @@ function FindingCard({ finding, report }: { finding: Finding; report: Report }) 
     <li class="finding">
       <h3>{finding.title}</h3>
       <p class="amount">
-        {finding.is_bound ? 'saves at most ' : `${adjective} `}
-        <strong>
-          {time_number(finding.time_s, unit)} {unit.name}
-        </strong>{' '}
-        a rank, {percent_text(finding.share_of_whole)} of the {whole}
+        {verb_of(finding.measure, adjective)} <strong>{time_with_uncertainty(finding, unit)}</strong> a rank, {percent_text(finding.share_of_whole)} of the {whole}
       </p>
       <p>{finding.evidence}</p>
       <p>
@@ -30,7 +35,7 @@ export function Summary({ report }: { report: Report }) {
   const pieces = pieces_of_average_rank(report);
   const total_s = report.counted.total_s / ranks;
   const found = findings(report);
-  const rest = report.advice.slice(found.filter((finding) => finding.is_bound).length);
+  const rest = report.advice.slice(found.filter(({ measure }) => measure !== 'waited').length);
   return (
     <Section id="summary" title="Summary">
       <div class="headline">
@@ -69,7 +74,7 @@ export function Summary({ report }: { report: Report }) {
           </ul>
         </figure>
       ) : null}
-      <h3>{found.some((finding) => finding.is_bound) ? 'What would help most' : 'Where most waiting is'}</h3>
+      <h3>{found.some(({ measure }) => measure !== 'waited') ? 'What would help most' : 'Where most waiting is'}</h3>
       {found.length === 0 ? <p>Nothing stands out: there is no communication worth naming.</p> : null}
       <ol class="findings">
         {found.map((finding) => (
@@ -80,16 +85,20 @@ export function Summary({ report }: { report: Report }) {
         <details>
           <summary>{rest.length} more</summary>
           <ul>
-            {rest.map((advice) => (
-              <li key={advice.text}>
-                at most {time_number(advice.saves_at_most_s / ranks, unit)} {unit.name} a rank: {advice.text}
-              </li>
-            ))}
+            {rest.map((advice) => {
+              const { time_s, uncertainty_s, measure } = saving_of(advice);
+              const saving = time_with_uncertainty({ time_s: time_s / ranks, uncertainty_s: uncertainty_s / ranks }, unit);
+              return (
+                <li key={advice.text}>
+                  {verb_of(measure, adjective)} {saving} a rank: {advice.text}
+                </li>
+              );
+            })}
           </ul>
         </details>
       ) : null}
-      {found.some((finding) => finding.is_bound) ? (
-        <p class="note">What is saved is a bound, as if nothing else were changed; bounds do not add up.</p>
+      {found.some(({ measure }) => measure !== 'waited') ? (
+        <p class="note">What is saved is of each change alone, as if nothing else were changed: it does not add up.</p>
       ) : null}
     </Section>
   );

@@ -10,12 +10,16 @@ describe('findings', () => {
     const peers = [{ rank: 1, counted_s: 0.2, by_cause_s: by_cause({ wire: 0.2 }) }];
     const found = findings(report_with({ counted, peers, advice: [advice('balance_ranks', 0.2), advice('overlap', 0.1), advice('overlap', 0.08), advice('overlap', 0.04)] }));
     expect(found).toHaveLength(3);
-    expect(found[0]).toMatchObject({ time_s: 0.05, share_of_whole: 0.05, is_bound: true, evidence: 'balance_ranks helps', target: 'peers-0', section_name: 'Who is waited for' });
+    expect(found[0]).toMatchObject({ time_s: 0.05, share_of_whole: 0.05, uncertainty_s: 0, measure: 'saved_at_most', evidence: 'balance_ranks helps', target: 'peers-0', section_name: 'Who is waited for' });
   });
-  it('are filled up with the places of most waiting, which are no bounds', () => {
+  it('say what a replay of the job says, with its uncertainty', () => {
+    const replayed = { ...advice('overlap', 0.22), saves_s: 0.2, uncertainty_s: 0.02 };
+    expect(findings(report_with({ counted, advice: [replayed] }))[0]).toMatchObject({ time_s: 0.05, uncertainty_s: 0.005, measure: 'saved', share_of_whole: 0.05 });
+  });
+  it('are filled up with the places of most waiting, which nobody says can be saved', () => {
     const site = site_with({ counted_s: 0.3, by_cause_s: by_cause({ wire: 0.3 }) });
     const found = findings(report_with({ counted, advice: [advice('overlap', 0.1)], call_sites: [site] }));
-    expect(found.map(({ is_bound }) => is_bound)).toEqual([true, false]);
+    expect(found.map(({ measure }) => measure)).toEqual(['saved_at_most', 'waited']);
     expect(found[1]).toMatchObject({ title: 'MPI_Waitall at exchange (halo.cpp:77)', target: 'call_sites-0', section_name: 'Call sites' });
     expect(found[1]?.time_s).toBeCloseTo(0.075);
     expect(found[1]?.evidence).toMatch(/^75.0 % of all that is exposed; 100.0 % of it is wire/);
