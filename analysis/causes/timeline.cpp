@@ -145,4 +145,14 @@ void cut_to(Interval window, Timeline& timeline) {
   });
 }
 
+IntervalSet copies_of_application(const RankTrace& rank) {
+  std::vector<Interval> copies;
+  for (const trace::DeviceActivity& each : rank.copies) {
+    if (each.own == 0) {
+      copies.push_back({each.begin_ns, each.end_ns});
+    }
+  }
+  return IntervalSet::union_of(std::move(copies));
+}
+
 }  // namespace penstock::analysis

@@ -52,6 +52,9 @@ void make_timeline(const RankTrace& rank, Timeline& timeline);
 /// Keeps only the part within `window`.
 void cut_to(Interval window, Timeline& timeline);
 
+/// Returns the copies and memsets of the application.
+[[nodiscard]] IntervalSet copies_of_application(const RankTrace& rank);
+
 /// Returns true for a call that waits for other ranks, carries bytes or starts a collective. Others
 /// (MPI_Comm_rank, MPI_Wtime …) are not communication.
 [[nodiscard]] bool communicates(const trace::MpiCall& call) noexcept;

@@ -21,6 +21,9 @@
 
 namespace penstock::analysis {
 
+/// Returns when the rank's GPUs compute or copy, in the graph's clock.
+[[nodiscard]] IntervalSet busy_times(const RankTrace& trace, const ReplayGraph& graph);
+
 /// A rank that was added to the graph.
 struct GraphRank {
   const RankTrace& trace;
@@ -32,6 +35,7 @@ struct GraphRank {
   const ReplayGraph::SiteOfCall& site_of_call;
   const RankLayout& layout;
   const ReplayGraph& graph;
+  const IntervalSet& busy;  ///< see busy_times()
   const MessageIndex& index;
   StringPool& names;  ///< of kernels and ranges, of all ranks
   SiteTable& sites;   ///< of all ranks; this rank is begun

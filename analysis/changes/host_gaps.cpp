@@ -8,18 +8,6 @@ namespace {
 
 constexpr std::uint64_t shortest_piece_ns = 10'000;  // shorter ones are launches and the like
 
-/// Returns when the rank's GPU computes or copies, in the clock of the first rank's host.
-IntervalSet busy_times(const GraphRank& rank) {
-  std::vector<Interval> busy;
-  for (const auto* list : {&rank.trace.kernels, &rank.trace.copies}) {
-    for (const trace::DeviceActivity& each : *list) {
-      busy.push_back({rank.graph.reference_ns(rank.trace, each.begin_ns),
-                      rank.graph.reference_ns(rank.trace, each.end_ns)});
-    }
-  }
-  return IntervalSet::union_of(std::move(busy));
-}
-
 /// Finds the innermost range around moments that follow each other.
 class RangeCursor {
  public:
@@ -56,7 +44,7 @@ class RangeCursor {
 }  // namespace
 
 void HostGaps::add(const GraphRank& rank) {
-  const IntervalSet busy = busy_times(rank);
+  const std::vector<Interval>& busy = rank.busy.intervals();
   RangeCursor ranges(rank);
   std::uint64_t last_end_ns = rank.graph.reference_ns(rank.trace, rank.window.begin_ns);
   std::uint32_t before = ReplayGraph::no_site;
@@ -64,9 +52,8 @@ void HostGaps::add(const GraphRank& rank) {
   for (const RankLayout::HostItem& item : rank.layout.host) {
     const std::uint64_t begin_ns = rank.graph.observed_ns(item.begin);
     if (begin_ns > last_end_ns) {
-      const IntervalSet gap = IntervalSet::union_of({{last_end_ns, begin_ns}});
       const auto first = std::lower_bound(
-          busy.intervals().begin(), busy.intervals().end(), last_end_ns,
+          busy.begin(), busy.end(), last_end_ns,
           [](const Interval& each, std::uint64_t time_ns) { return each.end_ns <= time_ns; });
       std::uint64_t idle_from_ns = last_end_ns;
       const auto take = [&](std::uint64_t until_ns) {
@@ -75,7 +62,7 @@ void HostGaps::add(const GraphRank& rank) {
                               ranges.at(idle_from_ns + (until_ns - idle_from_ns) / 2, no_range));
         }
       };
-      for (auto each = first; each != busy.intervals().end() && each->begin_ns < begin_ns; ++each) {
+      for (auto each = first; each != busy.end() && each->begin_ns < begin_ns; ++each) {
         take(each->begin_ns);
         idle_from_ns = each->end_ns;
       }

@@ -18,13 +18,6 @@ bool is_reduction(std::string_view function) {
 }  // namespace
 
 void Reductions::add(const GraphRank& rank) {
-  std::vector<Interval> busy;
-  for (const auto* list : {&rank.trace.kernels, &rank.trace.copies}) {
-    for (const trace::DeviceActivity& each : *list) {
-      busy.push_back({each.begin_ns, each.end_ns});
-    }
-  }
-  const IntervalSet gpu = IntervalSet::union_of(std::move(busy));
   const RankLayout::HostItem* last = nullptr;
   for (const RankLayout::HostItem& item : rank.layout.host) {
     const std::uint32_t id = rank.graph.collective_of(item.end);
@@ -45,7 +38,9 @@ void Reductions::add(const GraphRank& rank) {
       const trace::MpiCall& before = rank.call(*last);
       if (before.function == call.function && before.communicator == call.communicator &&
           before.collective_ordinal + 1 == call.collective_ordinal && before.peer == call.peer &&
-          is_reduction(function) && gpu.measure_within_ns(before.end_ns, call.begin_ns) == 0) {
+          is_reduction(function) &&
+          rank.busy.measure_within_ns(rank.graph.reference_ns(rank.trace, before.end_ns),
+                                      rank.graph.reference_ns(rank.trace, call.begin_ns)) == 0) {
         ++small.could_join;
         small.site_before = rank.site_of_call(last->call);
       }

@@ -215,8 +215,7 @@ void add_report_command(CLI::App& application, int& exit_code) {
             }
           },
           "Exit with 3 if this holds, with 4 if it cannot be decided: 'exposed > 10%', 'host code > 5ms', "
-          "'step > "
-          "12ms', 'parallel efficiency < 80%'; with --baseline 'step > +5%'")
+          "'step > 12ms', 'parallel efficiency < 80%'; with --baseline 'step > +5%'")
       ->type_name("CONDITION")
       ->allow_extra_args(false);  // otherwise it would take the recording for a second condition
   command

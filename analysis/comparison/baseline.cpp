@@ -18,12 +18,6 @@ std::string why_unusable(const Report& report, const char* which) {
   return report.counted_ranks == 0 ? std::string(which) + "has no usable rank" : "";
 }
 
-bool lost_gpu_records(const Report& report) {
-  return std::any_of(report.ranks.begin(), report.ranks.end(), [](const RankFigures& rank) {
-    return rank.is_counted && rank.dropped_gpu_records != 0;
-  });
-}
-
 }  // namespace
 
 Baseline::Baseline(const Report& baseline, const Report& report)

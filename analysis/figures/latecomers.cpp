@@ -12,14 +12,8 @@ constexpr std::size_t most_steps = 8;  // that a row names
 
 /// Returns the application's copies while no kernel runs and the host is outside MPI.
 IntervalSet bare_copies(const RankInput& rank) {
-  std::vector<Interval> copies;
-  for (const trace::DeviceActivity& each : rank.trace.copies) {
-    if (each.own == 0) {
-      copies.push_back({each.begin_ns, each.end_ns});
-    }
-  }
   const Timeline& timeline = rank.window.timeline;
-  return subtract(IntervalSet::union_of(std::move(copies)), unite(timeline.kernels, timeline.host));
+  return subtract(copies_of_application(rank.trace), unite(timeline.kernels, timeline.host));
 }
 
 }  // namespace

@@ -100,13 +100,7 @@ void PartSums::add(const RankInput& rank) {
     by_hand.push_back(each.time);
   }
   took(TimePart::staging_by_hand, dividing.take_listed());
-  std::vector<Interval>& copies = dividing.list();
-  for (const trace::DeviceActivity& each : trace.copies) {
-    if (each.own == 0) {
-      copies.push_back({each.begin_ns, each.end_ns});
-    }
-  }
-  took(TimePart::other_copies, dividing.take_listed());
+  took(TimePart::other_copies, dividing.take(copies_of_application(trace)));
   std::vector<Interval>& synchronised = dividing.list();
   for (const trace::CudaSynchronisation& each : trace.synchronisations) {
     if (each.own == 0) {

@@ -46,8 +46,9 @@ void ReplayFigure::add_to_graph(RankWindow& window, std::span<const std::uint32_
     sites_.begin_rank();
     const RankLayout layout =
         graph_->add(window.rank, position, window.timeline, window.window, *window.finder, site_of_call);
+    const IntervalSet busy = busy_times(window.rank, *graph_);
     changes_.add({window.rank, position, window.position, window.timeline, window.window, *window.finder,
-                  site_of_call, layout, *graph_, index_, names_, sites_});
+                  site_of_call, layout, *graph_, busy, index_, names_, sites_});
   }
 }
 

@@ -74,9 +74,12 @@ class Adviser {
   void add(AdviceKind kind, std::uint64_t saves_ns, std::string text, const char* name,
            const std::vector<Figures>& list, const Figures& row) {
     const auto number = static_cast<std::size_t>(&row - list.data());
-    add({kind, saves_ns, std::move(text), name, number}, change_with([&](const ChangeFigures& each) {
-          return each.list == std::string_view(name) && each.row == number;
-        }));
+    add({kind, saves_ns, std::move(text), name, number}, change_of_row(name, number));
+  }
+  /// Returns the change that a row of one of the report's lists tells; null if it was not tried, or saves
+  /// nothing.
+  [[nodiscard]] const ChangeFigures* change_of_row(std::string_view list, std::size_t row) const {
+    return change_with([&](const ChangeFigures& each) { return each.list == list && each.row == row; });
   }
   template <typename IsIt>
   [[nodiscard]] const ChangeFigures* change_with(IsIt is_it) const {
@@ -154,9 +157,7 @@ class Adviser {
   void staging_by_hand() {
     for (const HandStagingFigures& row : report_.hand_staging) {
       const auto number = static_cast<std::size_t>(&row - report_.hand_staging.data());
-      const ChangeFigures* const change = change_with([number](const ChangeFigures& each) {
-        return each.list == std::string_view("staging_by_hand") && each.row == number;
-      });
+      const ChangeFigures* const change = change_of_row("staging_by_hand", number);
       HandStagingFigures sum = row;
       std::string calls = printable(row.at);
       for (const HandStagingFigures& other : report_.hand_staging) {
@@ -192,9 +193,7 @@ class Adviser {
                printable(each.at), printable(each.kernel), count_text(each.messages),
                time_text(static_cast<double>(each.ready_ns) / static_cast<double>(each.messages)),
                time(each.hides_ns))},
-          change_with([row](const ChangeFigures& change) {
-            return change.list == std::string_view("late_receives") && change.row == row;
-          }));
+          change_of_row("late_receives", row));
     }
   }
 

@@ -43,8 +43,7 @@ class ChangeText {
     if (change_.is_part) {
       return fmt::format(
           "Host code leaves the GPUs idle for {} a rank, at {} places. The largest{}: {} a rank. Leave it "
-          "out, "
-          "move it to the GPU, or run it beside kernels.",
+          "out, move it to the GPU, or run it beside kernels.",
           a_rank(change_.time_ns), count_text(change_.times), where(), a_rank(change_.others_ns));
     }
     if (change_.rank >= 0) {
@@ -83,9 +82,8 @@ class ChangeText {
   [[nodiscard]] std::string reduce_less_often() const {
     return fmt::format(
         "Reduce less often: {} makes all ranks wait for each other for a few bytes, {} times, {} a rank. If "
-        "every "
-        "tenth time will do, this is saved; else combine it with another reduction, or start it earlier and "
-        "complete it later.",
+        "every tenth time will do, this is saved; else combine it with another reduction, or start it "
+        "earlier and complete it later.",
         calls_text(change_.calls), count_text(change_.times), a_rank(change_.time_ns));
   }
 

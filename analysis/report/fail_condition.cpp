@@ -222,9 +222,7 @@ FailCondition::Bounds FailCondition::without_lost_kernels(double figure, const R
 
 /// Returns true if records that CUPTI lost leave the condition undecided.
 bool FailCondition::is_beyond_kernels(double figure, const Report& report) const {
-  if (std::none_of(report.ranks.begin(), report.ranks.end(), [](const RankFigures& rank) {
-        return rank.is_counted && rank.dropped_gpu_records != 0;
-      })) {
+  if (!lost_gpu_records(report)) {
     return false;
   }
   const Bounds bounds = without_lost_kernels(figure, report);

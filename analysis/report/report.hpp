@@ -2,6 +2,7 @@
 // its own. Must not know how it is computed or printed. Unit: ns and bytes throughout; sums are exact.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -74,6 +75,14 @@ struct Report {
   std::vector<NoticeFigures> notices;
   std::vector<Flaw> flaws;
 };
+
+/// Returns true if CUPTI lost records of a counted rank's GPU: kernels, copies or waits for it may be
+/// missing.
+[[nodiscard]] inline bool lost_gpu_records(const Report& report) noexcept {
+  return std::any_of(report.ranks.begin(), report.ranks.end(), [](const RankFigures& rank) {
+    return rank.is_counted && rank.dropped_gpu_records != 0;
+  });
+}
 
 [[nodiscard]] inline bool has_steps(const Report& report) noexcept {
   return report.steps && !report.steps->each.empty();
