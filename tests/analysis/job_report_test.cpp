@@ -12,22 +12,18 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/analysis/job_test_main.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
 namespace {
-
-std::string mpi_launch;
-std::string family;
-std::string example;
-std::string penstock_command;
 
 class JobReport : public ::testing::Test {
  protected:
   [[nodiscard]] std::string recording() const { return (directory_.path() / "recording").string(); }
   [[nodiscard]] int run_example(const std::string& arguments) const {
     const int status = std::system(fmt::format("{} {} 2 -- {} run -o {} {} {} >{} 2>&1", mpi_launch, family,
-                                               penstock_command, recording(), example, arguments, log())
+                                               penstock_command, recording(), program, arguments, log())
                                        .c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
@@ -100,15 +96,3 @@ TEST_F(JobReport, prints_a_page_for_people) {
 
 }  // namespace
 }  // namespace penstock::analysis
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  if (argc != 5) {
-    return 2;
-  }
-  penstock::analysis::mpi_launch = argv[1];
-  penstock::analysis::family = argv[2];
-  penstock::analysis::example = argv[3];
-  penstock::analysis::penstock_command = argv[4];
-  return RUN_ALL_TESTS();
-}

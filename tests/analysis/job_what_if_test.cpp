@@ -12,15 +12,11 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/analysis/job_test_main.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
 namespace {
-
-std::string mpi_launch;
-std::string family;
-std::string program;
-std::string penstock_command;
 
 /// How fast the GPUs of two ranks are.
 struct Pace {
@@ -87,15 +83,3 @@ TEST(JobWhatIf, the_slower_gpu_at_the_mean_of_both) {
 
 }  // namespace
 }  // namespace penstock::analysis
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  if (argc != 5) {
-    return 2;
-  }
-  penstock::analysis::mpi_launch = argv[1];
-  penstock::analysis::family = argv[2];
-  penstock::analysis::program = argv[3];
-  penstock::analysis::penstock_command = argv[4];
-  return RUN_ALL_TESTS();
-}

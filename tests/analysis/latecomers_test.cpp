@@ -4,21 +4,15 @@
 
 #include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/analysis/report_on.hpp"
 
 namespace penstock::analysis {
 namespace {
 
 using testing::RecordingBuilder;
-using testing::TemporaryDirectory;
+using testing::report_on;
 using trace::Direction;
 
-Report report_on(const std::vector<RecordingBuilder>& ranks, const AnalysisOptions& options) {
-  const TemporaryDirectory directory;
-  for (const RecordingBuilder& each : ranks) {
-    each.write(directory.path());
-  }
-  return analyse(directory.path(), options);
-}
 Report report_on(const std::vector<RecordingBuilder>& ranks) {
   return report_on(ranks, {.whole_run = true});
 }

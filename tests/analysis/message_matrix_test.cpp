@@ -10,20 +10,18 @@
 
 #include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/analysis/report_on.hpp"
 
 namespace penstock::analysis {
 namespace {
 
 using testing::RecordingBuilder;
+using testing::report_on;
 using testing::TemporaryDirectory;
 using trace::Direction;
 
 Report report_on(const std::vector<RecordingBuilder>& ranks) {
-  const TemporaryDirectory directory;
-  for (const RecordingBuilder& each : ranks) {
-    each.write(directory.path());
-  }
-  return analyse(directory.path(), {.whole_run = true});
+  return report_on(ranks, {.whole_run = true});
 }
 
 /// Rank 1 sends 4,000 bytes twice, which are pulled within 100 and 400, once the GPU is ready; rank 0 answers

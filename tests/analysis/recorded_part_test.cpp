@@ -15,20 +15,18 @@
 #include "analysis/report/text_figures.hpp"
 #include "analysis/scaling/scaling.hpp"
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/analysis/report_on.hpp"
 
 namespace penstock::analysis {
 namespace {
 
 using testing::origin_ns;
 using testing::RecordingBuilder;
+using testing::report_on;
 using testing::TemporaryDirectory;
 
-Report report_on(const std::vector<RecordingBuilder>& ranks, const AnalysisOptions& options = {}) {
-  const TemporaryDirectory directory;
-  for (const RecordingBuilder& each : ranks) {
-    each.write(directory.path());
-  }
-  return analyse(directory.path(), options);
+Report report_on(const std::vector<RecordingBuilder>& ranks) {
+  return report_on(ranks, {});
 }
 
 /// Runs from 0 to 10,000; a kernel at the begin, and half of each 100 in a call, of which `recorded` are

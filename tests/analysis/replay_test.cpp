@@ -8,6 +8,7 @@
 
 #include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/analysis/report_on.hpp"
 #include "tests/analysis/simulated_job.hpp"
 
 namespace penstock::analysis {
@@ -15,17 +16,13 @@ namespace {
 
 using testing::Model;
 using testing::RecordingBuilder;
+using testing::report_on;
 using testing::simulate;
 using testing::Simulated;
-using testing::TemporaryDirectory;
 using trace::Direction;
 
 Report report_on(const std::vector<RecordingBuilder>& ranks) {
-  const TemporaryDirectory directory;
-  for (const RecordingBuilder& each : ranks) {
-    each.write(directory.path());
-  }
-  return analyse(directory.path(), {.whole_run = true});
+  return report_on(ranks, {.whole_run = true});
 }
 
 std::uint64_t total_of(const ReplayFigures& replay, const std::string& what) {

@@ -7,6 +7,7 @@
 
 #include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/analysis/report_on.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -14,14 +15,10 @@ namespace {
 using testing::CallWords;
 using testing::origin_ns;
 using testing::RecordingBuilder;
-using testing::TemporaryDirectory;
+using testing::report_on;
 
-Report report_on(const std::vector<RecordingBuilder>& ranks, const AnalysisOptions& options = {}) {
-  const TemporaryDirectory directory;
-  for (const RecordingBuilder& each : ranks) {
-    each.write(directory.path());
-  }
-  return analyse(directory.path(), options);
+Report report_on(const std::vector<RecordingBuilder>& ranks) {
+  return report_on(ranks, {});
 }
 
 CallWords call(std::uint64_t begin, std::uint64_t site, std::uint64_t length = 10) {

@@ -6,23 +6,20 @@
 
 #include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/analysis/report_on.hpp"
 
 namespace penstock::analysis {
 namespace {
 
 using testing::RecordingBuilder;
-using testing::TemporaryDirectory;
+using testing::report_on;
 using trace::Direction;
 
 constexpr std::uint8_t to_device = 1;
 constexpr std::uint8_t to_host = 2;
 
 Report report_on(const std::vector<RecordingBuilder>& ranks) {
-  const TemporaryDirectory directory;
-  for (const RecordingBuilder& each : ranks) {
-    each.write(directory.path());
-  }
-  return analyse(directory.path(), {.whole_run = true});
+  return report_on(ranks, {.whole_run = true});
 }
 
 TEST(KernelsBesideWaits, tell_what_they_hide_and_what_is_exposed_when_they_have_ended) {

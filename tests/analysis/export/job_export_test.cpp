@@ -15,6 +15,7 @@
 #include "analysis/recording/job.hpp"
 #include "analysis/recording/rank_trace.hpp"
 #include "tests/analysis/export/perfetto_reader.hpp"
+#include "tests/analysis/job_test_main.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #ifdef PENSTOCK_HAS_OTF2
 #include "tests/analysis/export/otf2_reader.hpp"
@@ -22,11 +23,6 @@
 
 namespace penstock::analysis {
 namespace {
-
-std::string mpi_launch;
-std::string family;
-std::string example;
-std::string penstock_command;
 
 int run(const std::string& command) {
   const int status = std::system(command.c_str());
@@ -44,7 +40,7 @@ class JobExport : public ::testing::Test {
   static void SetUpTestSuite() {
     directory_ = new testing::TemporaryDirectory;
     ASSERT_EQ(run(fmt::format("{} {} 2 -- {} run -o {} {} --lattice 16 --sweeps 10 >{} 2>&1", mpi_launch,
-                              family, penstock_command, at("recording"), example, at("log"))),
+                              family, penstock_command, at("recording"), program, at("log"))),
               0)
         << content_of(at("log"));
   }
@@ -153,13 +149,3 @@ TEST_F(JobExport, the_OTF2_archive_is_sound_and_has_every_call_message_and_kerne
 
 }  // namespace
 }  // namespace penstock::analysis
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  if (argc != 5) return 2;
-  penstock::analysis::mpi_launch = argv[1];
-  penstock::analysis::family = argv[2];
-  penstock::analysis::example = argv[3];
-  penstock::analysis::penstock_command = argv[4];
-  return RUN_ALL_TESTS();
-}

@@ -14,16 +14,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/analysis/job_test_main.hpp"
 #include "tests/analysis/recording_builder.hpp"
-#include "tests/support/gtest_exit_code.hpp"
 
 namespace penstock::analysis {
 namespace {
-
-std::string mpi_launch;
-std::string family;
-std::string program;
-std::string penstock_command;
 
 struct Planted {
   const char* name;
@@ -108,15 +103,3 @@ INSTANTIATE_TEST_SUITE_P(
 
 }  // namespace
 }  // namespace penstock::analysis
-
-int main(int argc, char** argv) {
-  ::testing::InitGoogleTest(&argc, argv);
-  if (argc != 5) {
-    return 2;
-  }
-  penstock::analysis::mpi_launch = argv[1];
-  penstock::analysis::family = argv[2];
-  penstock::analysis::program = argv[3];
-  penstock::analysis::penstock_command = argv[4];
-  return penstock::test_support::run_all_tests();
-}
