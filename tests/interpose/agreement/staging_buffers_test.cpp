@@ -6,7 +6,9 @@
 
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <utility>
+#include <vector>
 
 namespace penstock::interpose {
 namespace {
@@ -40,6 +42,34 @@ TEST(StagingBuffer, a_zone_given_back_is_used_again) {
   }
   const StagingBuffer again(1 << 20);
   EXPECT_EQ(again.data(), first);
+}
+
+std::set<void*> addresses_of(const std::vector<StagingBuffer>& buffers) {
+  std::set<void*> addresses;
+  for (const StagingBuffer& buffer : buffers) addresses.insert(buffer.data());
+  return addresses;
+}
+
+std::vector<StagingBuffer> take(std::size_t count, std::size_t bytes) {
+  std::vector<StagingBuffer> buffers;
+  for (std::size_t i = 0; i < count; ++i) buffers.emplace_back(bytes);
+  return buffers;
+}
+
+TEST(StagingBuffer, all_of_a_step_with_hundreds_of_messages_are_used_again) {
+  for (const std::size_t bytes : {1000, 1 << 20}) {
+    drop_staging_buffers();
+    const std::set<void*> first = addresses_of(take(256, bytes));
+    EXPECT_EQ(first.size(), 256u);
+    EXPECT_EQ(addresses_of(take(256, bytes)), first) << bytes << " bytes each";
+  }
+}
+
+TEST(StagingBuffer, those_that_are_kept_hold_little_memory_whatever_was_written) {
+  drop_staging_buffers();
+  const long before = resident_kib();
+  for (const StagingBuffer& buffer : take(1000, 128 << 10)) std::memset(buffer.data(), 1, 128 << 10);
+  EXPECT_LT(resident_kib() - before, 16 * 1024);
 }
 
 TEST(StagingBuffer, zones_in_use_do_not_overlap) {
