@@ -72,6 +72,7 @@ void ActivityWriter::write(const CUpti_Activity& record) noexcept {
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
       write_synchronisation(record);
       break;
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER: {
       const auto& call = as<CUpti_ActivityAPI>(record);
       clock_.call_began(call.correlationId, call.start);

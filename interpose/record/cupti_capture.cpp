@@ -14,9 +14,9 @@
 #include "interpose/record/activity_writer.hpp"
 #include "interpose/record/cuda_presence.hpp"
 #include "interpose/record/cupti_library.hpp"
-#include "interpose/record/driver_calls.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/record/recording.hpp"
+#include "interpose/record/traced_calls.hpp"
 #include "transports/host/background_thread.hpp"
 
 namespace penstock::record {
@@ -36,6 +36,14 @@ constexpr CUpti_ActivityKind activity_kinds[] = {
     CUPTI_ACTIVITY_KIND_MEMSET,
     CUPTI_ACTIVITY_KIND_SYNCHRONIZATION,
 };
+
+/// Stops the tracing of all calls but these. Calls enabled one by one gave no records if CUDA had been
+/// initialised before (H200, CUPTI 13.0).
+void leave_only(std::span<const std::uint32_t> calls, CUptiResult (*enable)(std::uint32_t, std::uint8_t)) {
+  for (std::uint32_t call = 1; call < calls_end; ++call) {
+    if (!issues_work(calls, call)) enable(call, 0);
+  }
+}
 
 class CuptiCapture {
  public:
@@ -116,18 +124,20 @@ std::string CuptiCapture::enable_kinds() {
   return {};
 }
 
-/// CUPTI makes external-correlation records only for calls that it traces. Tracing every driver call would
-/// slow down each of thousands of event queries; the calls that issue GPU work are enough.
+/// CUPTI makes external-correlation records only for calls that it traces. Tracing every call would slow down
+/// each of thousands of event queries; the calls that issue GPU work are enough.
 bool CuptiCapture::trace_calls_that_issue_work(bool traced) noexcept {
-  constexpr CUpti_ActivityKind all_calls = CUPTI_ACTIVITY_KIND_DRIVER;
-  if (!traced) return library.disable(all_calls) == CUPTI_SUCCESS;
-  if (library.enable(all_calls) != CUPTI_SUCCESS) return false;
-  if (library.enable_driver_api == nullptr) return true;  // an older CUPTI
-  // All are enabled and those that issue no work disabled: calls enabled one by one gave no records if CUDA
-  // had been initialised before (H200, CUPTI 13.0).
-  for (std::uint32_t call = 1; call < driver_calls_end; ++call) {
-    if (!issues_work(call)) library.enable_driver_api(call, 0);
+  if (!traced) {
+    library.disable(CUPTI_ACTIVITY_KIND_RUNTIME);
+    return library.disable(CUPTI_ACTIVITY_KIND_DRIVER) == CUPTI_SUCCESS;
   }
+  // The runtime of CUDA 13 launches and copies by calls of the driver that are not traced (two H200, CUPTI
+  // 13.0). Without records of its own calls, the thread that launched a kernel, and when, are not known.
+  if (library.enable_runtime_api != nullptr && library.enable(CUPTI_ACTIVITY_KIND_RUNTIME) == CUPTI_SUCCESS)
+    leave_only(runtime_calls_that_issue_work, library.enable_runtime_api);
+  if (library.enable(CUPTI_ACTIVITY_KIND_DRIVER) != CUPTI_SUCCESS) return false;
+  if (library.enable_driver_api != nullptr)  // an older CUPTI has none
+    leave_only(driver_calls_that_issue_work, library.enable_driver_api);
   return true;
 }
 

@@ -111,6 +111,8 @@ std::string open_cupti(CuptiLibrary& table) {
   }
   bind(library, "cuptiSetThreadIdType", table.set_thread_id_type);
   bind(library, "cuptiActivityEnableDriverApi", table.enable_driver_api);
+  constexpr std::uint32_t first_of_cuda_13 = 130000;
+  if (version >= first_of_cuda_13) bind(library, "cuptiActivityEnableRuntimeApi", table.enable_runtime_api);
   return {};
 }
 

@@ -26,6 +26,8 @@ struct CuptiLibrary {
   CUptiResult (*set_thread_id_type)(CUpti_ActivityThreadIdType type) = nullptr;
   /// cuptiActivityEnableDriverApi; absent before CUDA 12.
   CUptiResult (*enable_driver_api)(std::uint32_t callback_id, std::uint8_t enable) = nullptr;
+  /// cuptiActivityEnableRuntimeApi, of CUDA 13 only, whose runtime calls make no records of driver calls.
+  CUptiResult (*enable_runtime_api)(std::uint32_t callback_id, std::uint8_t enable) = nullptr;
 };
 
 /// Tries PENSTOCK_CUPTI (a file), then the loader's search, the folder of a loaded libcudart, $CUDA_HOME,

@@ -147,6 +147,12 @@ CUpti_ActivityAPI driver_call(std::uint32_t correlation, std::uint64_t start, st
   return record;
 }
 
+CUpti_ActivityAPI runtime_call(std::uint32_t correlation, std::uint64_t start, std::uint32_t thread) {
+  CUpti_ActivityAPI record = driver_call(correlation, start, thread);
+  record.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
+  return record;
+}
+
 TEST(CuptiCapture, an_abrupt_end_asks_it_for_nothing_more) {
   const TemporaryFolder folder;
   const auto result = in_child([&] {
@@ -248,7 +254,7 @@ TEST(CuptiCapture, GPU_work_bears_the_thread_that_issued_it_in_whatever_order_th
     const FakeCuptiControl& cupti = load_fake();
     ASSERT_TRUE(record::begin(with_gpu(folder)));
     record::gpu_seen();
-    ActivityBuffer().add(driver_call(1, 900, 4711)).add(kernel(1)).add(kernel(2)).deliver(cupti);
+    ActivityBuffer().add(runtime_call(1, 900, 4711)).add(kernel(1)).add(kernel(2)).deliver(cupti);
     ActivityBuffer().add(kernel(3)).add(synchronisation(4)).deliver(cupti);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));  // likely read before the next one comes
     ActivityBuffer().add(driver_call(2, 910, 4712)).add(driver_call(4, 900, 4711)).deliver(cupti);
@@ -356,6 +362,13 @@ TEST(CuptiCapture, the_clock_is_registered_before_any_kind_and_the_last_flush_is
     const auto is_off = [&](std::uint32_t call) { return cupti.disabled_driver_calls.contains(call); };
     EXPECT_TRUE(is_off(event_query)) << "every event query would be traced";
     EXPECT_FALSE(is_off(copy));
+    EXPECT_EQ(std::count(cupti.enabled_kinds.begin(), cupti.enabled_kinds.end(), CUPTI_ACTIVITY_KIND_RUNTIME),
+              1)
+        << "without it nobody knows which thread launched a kernel by the runtime of CUDA 13";
+    constexpr std::uint32_t runtime_event_query = 138;  // CUPTI_RUNTIME_TRACE_CBID_cudaEventQuery
+    constexpr std::uint32_t runtime_launch = 211;       // CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel
+    EXPECT_TRUE(cupti.disabled_runtime_calls.contains(runtime_event_query));
+    EXPECT_FALSE(cupti.disabled_runtime_calls.contains(runtime_launch));
     record::end();
     const auto calls = cupti.calls();
     const auto at = [&](FakeCuptiCall call) { return std::find(calls.begin(), calls.end(), call); };

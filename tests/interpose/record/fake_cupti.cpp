@@ -33,6 +33,7 @@ std::size_t size_of(const CUpti_Activity& record) {
       return sizeof(CUpti_ActivitySynchronization2);
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
       return sizeof(CUpti_ActivityExternalCorrelation);
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER:
       return sizeof(CUpti_ActivityAPI);
     default:
@@ -106,6 +107,12 @@ CUptiResult cuptiActivityEnableDriverApi(std::uint32_t call, std::uint8_t enable
   } else {
     fake_cupti_control.disabled_driver_calls.erase(call);
   }
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnableRuntimeApi(std::uint32_t call, std::uint8_t enable) {
+  const std::lock_guard lock(mutex);
+  if (enable == 0) fake_cupti_control.disabled_runtime_calls.insert(call);
   return CUPTI_SUCCESS;
 }
 

@@ -36,7 +36,8 @@ struct FakeCuptiControl {
   std::vector<FakeCuptiCall> (*calls)() = nullptr;  ///< so far
   std::vector<int> enabled_kinds;
   std::set<std::uint32_t> disabled_driver_calls;  ///< of those that CUPTI_ACTIVITY_KIND_DRIVER enables
-  std::size_t dropped = 0;                        ///< given once as the number of dropped records
+  std::set<std::uint32_t> disabled_runtime_calls;
+  std::size_t dropped = 0;  ///< given once as the number of dropped records
   CUpti_TimestampCallbackFunc timestamp = nullptr;
   /// Hands one buffer with these bytes to the client, as CUPTI does from a thread of its own. False: the
   /// client gave no buffer.

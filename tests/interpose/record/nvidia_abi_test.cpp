@@ -9,8 +9,8 @@
 #include <iterator>
 
 #include "interpose/record/cupti_library.hpp"
-#include "interpose/record/driver_calls.hpp"
 #include "interpose/record/nvtx_abi.hpp"
+#include "interpose/record/traced_calls.hpp"
 
 // In the records of CUDA 12's CUPTI, the fields that are read lie where they lie in CUDA 13's.
 #define SAME_FIELD(older, newer, field) static_assert(offsetof(older, field) == offsetof(newer, field))
@@ -103,6 +103,66 @@ TEST(NvidiaAbi, driver_call_ids_are_those_of_the_header) {
   };
   EXPECT_TRUE(std::equal(std::begin(expected), std::end(expected), std::begin(driver_calls_that_issue_work),
                          std::end(driver_calls_that_issue_work)));
+}
+
+TEST(NvidiaAbi, runtime_call_ids_are_those_of_the_header) {
+  const std::uint32_t expected[] = {
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2D_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToSymbol_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbol_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DAsync_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToSymbolAsync_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbolAsync_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemset_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemset2D_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemset2DAsync_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemset3D_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemset3DAsync_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3D_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DAsync_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyPeer_v4000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyPeerAsync_v4000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DPeer_v4000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DPeerAsync_v4000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaDeviceSynchronize_v3020,
+      CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_ptsz_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_ptds_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2D_ptds_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToSymbol_ptds_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbol_ptds_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_ptsz_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy2DAsync_ptsz_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyToSymbolAsync_ptsz_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyFromSymbolAsync_ptsz_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemset_ptds_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemset2D_ptds_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_ptsz_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemset2DAsync_ptsz_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_ptsz_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemset3D_ptds_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemset3DAsync_ptsz_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3D_ptds_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DAsync_ptsz_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DPeer_ptds_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy3DPeerAsync_ptsz_v7000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_v9000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaLaunchCooperativeKernel_ptsz_v9000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_ptsz_v10000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060,
+      CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_ptsz_v11060,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyBatchAsync_v12080,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyBatchAsync_ptsz_v12080,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyBatchAsync_v13000,
+      CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyBatchAsync_ptsz_v13000,
+  };
+  EXPECT_TRUE(std::ranges::equal(expected, runtime_calls_that_issue_work));
 }
 
 }  // namespace
