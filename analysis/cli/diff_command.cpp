@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/cli/analysis_progress.hpp"
+#include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
@@ -25,9 +26,6 @@ namespace penstock::cli {
 namespace {
 
 using analysis::job_timeline::JobTimeline;
-
-/// The exit code where records are missing; as that of `report --fail-if`.
-constexpr int records_are_missing = 4;
 
 struct DiffOptions {
   std::vector<std::filesystem::path> pair;
@@ -80,6 +78,10 @@ int diff(DiffOptions options) {
   const bool wants_page = !options.html.empty();
   State before = state_of(options.before, options.analysis, wants_page);
   State after = state_of(options.after, options.analysis, wants_page);
+  const bool steps_are_known = have_wanted_step("diff", options.before, before.reports);
+  if (!have_wanted_step("diff", options.after, after.reports) || !steps_are_known) {
+    return cannot_be_told;
+  }
   const std::size_t with_steps = count_with_steps(before) + count_with_steps(after);
   if (with_steps != 0 && with_steps != before.reports.size() + after.reports.size()) {
     // steps of some runs cannot be compared with whole runs of others
@@ -98,7 +100,7 @@ int diff(DiffOptions options) {
   } else if (options.html.empty()) {
     fmt::print("{}", analysis::to_text(compared, wants_colours(), options.top));
   }
-  return compared.is_known ? 0 : records_are_missing;
+  return compared.is_known ? 0 : cannot_be_told;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/cli/analysis_progress.hpp"
+#include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/terminal.hpp"
 #include "analysis/pipeline/analyse.hpp"
@@ -25,9 +26,6 @@ struct ScaleOptions {
   bool json = false;
 };
 
-/// The exit code of a condition that cannot be decided, too.
-constexpr int cannot_be_told = 4;
-
 std::vector<analysis::Report> reports_on(const ScaleOptions& options) {
   std::vector<analysis::Report> reports;
   for (const std::filesystem::path& each : options.recordings) {
@@ -39,6 +37,9 @@ std::vector<analysis::Report> reports_on(const ScaleOptions& options) {
 
 int scale(ScaleOptions options) {
   std::vector<analysis::Report> reports = reports_on(options);
+  if (!have_wanted_step("scale", options.recordings, reports)) {
+    return cannot_be_told;
+  }
   const auto with_steps = std::count_if(reports.begin(), reports.end(),
                                         [](const analysis::Report& each) { return each.steps.has_value(); });
   if (with_steps != 0 && static_cast<std::size_t>(with_steps) != reports.size()) {

@@ -199,6 +199,16 @@ TEST_F(Command, diff_compares_two_recordings_or_repeated_runs) {
   EXPECT_EQ(nlohmann::json::parse(repeated.output).at("totals").at(0).at("verdict"), "jitter");
 }
 
+TEST_F(Command, diff_and_scale_cannot_tell_of_a_step_that_was_not_recorded) {
+  const std::string recording = make_recording().string();
+  for (const std::string command : {"diff", "scale"}) {
+    const Outcome outcome = penstock(command + " --step nosuch " + recording + " " + recording);
+    EXPECT_EQ(outcome.exit_code, 4) << command;
+    EXPECT_EQ(outcome.output, "") << command;
+    EXPECT_NE(outcome.errors.find("has no NVTX range \"nosuch\""), std::string::npos) << outcome.errors;
+  }
+}
+
 TEST_F(Command, diff_writes_a_page_where_this_build_has_one) {
   const std::string recording = make_recording().string();
   const std::string html = file("diff.html").string();
