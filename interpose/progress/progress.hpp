@@ -48,6 +48,12 @@ class Waiting {
   ErrorTarget errors_;
 };
 
+/// Steps both, even if the first is not done: neither may wait for the other. Returns whether both are.
+[[nodiscard]] inline bool step_both(Waiting& one, Waiting& other) {
+  const bool is_one_done = one.step();
+  return other.step() && is_one_done;
+}
+
 /// Steps everything that needs it. Thread: any.
 void progress();
 

@@ -117,7 +117,7 @@ RendezvousSend::~RendezvousSend() {
 
 void RendezvousSend::publish_offer(const SendCall& call) noexcept {
   const char* why_not = "";
-  slot_->offer = transports::make_offer(source_, &why_not);
+  transports::complete_offer(source_, slot_->offer, &why_not);
   const bool has_handle = slot_->offer.ipc_exported != 0 || slot_->offer.contiguous == 0;
   if (source_.buffer.kind == transports::BufferKind::device && !has_handle) record::notice(why_not);
   if (slot_->offer.contiguous != 0 && slot_->offer.payload_bytes >= transports::tuning().packed_from)

@@ -26,9 +26,7 @@ class PendingRun final : public Pending {
   PendingRun(Operation receive, Operation send, const ErrorTarget& errors, StagingBuffer copy)
       : copy_(std::move(copy)), receive_(std::move(receive), errors), send_(std::move(send), errors) {}
 
-  bool advance(bool /*arrived*/, const MPI_Status& /*status*/) override {
-    return receive_.step() & send_.step();
-  }
+  bool advance(bool /*arrived*/, const MPI_Status& /*status*/) override { return step_both(receive_, send_); }
   void fix_status(MPI_Status& status) const override { receive_.tell(status); }
   int complete(MPI_Status& status, int code) override {
     const int send_code = send_.end(MPI_STATUS_IGNORE);

@@ -111,7 +111,7 @@ int exchange(const CallScope& scope, const ReceiveCall& receive, const ReceivePl
   if (send_code != MPI_SUCCESS && receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
   Waiting wait_receive(std::move(receiving), ErrorTarget::of(receive.communicator));
   Waiting wait_send(std::move(sending), ErrorTarget::of(send.communicator));
-  for (Backoff backoff; !(wait_receive.step() & wait_send.step()); backoff.pause()) progress();
+  for (Backoff backoff; !step_both(wait_receive, wait_send); backoff.pause()) progress();
   code = wait_send.end(MPI_STATUS_IGNORE);
   int receive_code = wait_receive.end(status);
   if (receive.source == MPI_PROC_NULL) {  // MPICH returns its status only from a blocking call

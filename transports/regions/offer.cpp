@@ -75,15 +75,19 @@ Offer begin_offer(const BufferView& source) noexcept {
   return offer;
 }
 
-Offer make_offer(const BufferView& source, const char** why_not) noexcept {
+void complete_offer(const BufferView& source, Offer& offer, const char** why_not) noexcept {
   *why_not = "";
-  Offer offer = begin_offer(source);
   describe_memory(source.buffer, source.layout.first_offset(), offer);
   try {
     describe_export(source, offer, why_not);
   } catch (const std::bad_alloc&) {
     *why_not = "out of memory";
   }
+}
+
+Offer make_offer(const BufferView& source, const char** why_not) noexcept {
+  Offer offer = begin_offer(source);
+  complete_offer(source, offer, why_not);
   return offer;
 }
 

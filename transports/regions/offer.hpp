@@ -63,9 +63,13 @@ struct Offer {
 /// these fields before the rest is there.
 [[nodiscard]] Offer begin_offer(const BufferView& source) noexcept;
 
-/// Fills an offer for a payload: identity of process, device and allocation, and an IPC handle if the
-/// allocation has one (exports are cached by buffer id). A refusal to export is not an error: `ipc_exported`
-/// is then 0, and `*why_not` is the reason (a literal). Thread: any.
+/// Fills the rest of an offer that has begun, and leaves alone what a receiver may read meanwhile: identity of
+/// device and allocation, and an IPC handle if the allocation has one (exports are cached by buffer id). A
+/// refusal to export is not an error: `ipc_exported` is then 0, and `*why_not` is the reason (a literal).
+/// Thread: any.
+void complete_offer(const BufferView& source, Offer& offer, const char** why_not) noexcept;
+
+/// Begins and completes an offer.
 [[nodiscard]] Offer make_offer(const BufferView& source, const char** why_not) noexcept;
 
 /// Turns the offer into one of a payload that is relayed through `ring_bytes` at `ring`. On failure the offer

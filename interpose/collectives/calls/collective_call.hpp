@@ -279,6 +279,7 @@ class CollectiveCall : public LibraryCall<Library> {
     const auto all = std::make_tuple(arguments...);
     const auto call_library = [&]<std::size_t... index>(std::index_sequence<index...>) {
       return [library = this->library(), all](MPI_Comm messages, MPI_Request* request) {
+        static_cast<void>(all);  // empty if there are no others
         return library(std::get<index>(all)..., messages, request);
       };
     };
