@@ -25,7 +25,6 @@ template <typename Copy>
 Status staged_copy(std::size_t bytes, transports::BufferKind source, transports::BufferKind destination,
                    const char* reason, Copy copy) {
   const std::uint64_t begin_ns = record::is_on() ? record::now_ns() : 0;
-  const record::OwnWork own;
   Status copied = copy();
   say_what_was_refused();
   if (copied.ok()) record_staged_copy(begin_ns, bytes, source, destination, reason);

@@ -9,7 +9,6 @@
 #include "interpose/messages/list_packing.hpp"
 #include "interpose/network/chunk_channel.hpp"
 #include "interpose/node/policy.hpp"
-#include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -37,7 +36,6 @@ void ChunkedReceive::discard() noexcept {
 
 bool ChunkedReceive::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
   if (is_over_) return true;
-  const record::OwnWork own;
   if (memory_ == nullptr) take_memory();
   if (memory_ != nullptr) {
     if (!is_noted_) take_note();

@@ -72,7 +72,6 @@ void ChunkedSend::withdraw() noexcept {
 
 bool ChunkedSend::advance(bool /*arrived*/, const MPI_Status& /*status*/) {
   if (is_over_) return true;
-  const record::OwnWork own;
   has_come_ = has_come_ || channel().clearance(tag_) != Clearance::none;
   if (status_.ok() && !is_withdrawn_) {
     if (Status stepped = step(); !stepped.ok()) give_up(stepped);

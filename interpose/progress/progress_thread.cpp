@@ -76,7 +76,6 @@ class ProgressThread {
   }
 
   [[nodiscard]] static RequestTable::Outlook look() noexcept {
-    const record::OwnWork own;
     try {
       request_table().progress_quietly();
     } catch (const std::bad_alloc&) {

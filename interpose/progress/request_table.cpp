@@ -305,7 +305,6 @@ bool RequestTable::advance_all(bool takes_orphans) {
   round_ns_.store(now_ns, std::memory_order_relaxed);
   if (takes_orphans) note_wait(now_ns);  // otherwise this is the progress thread's step
   if (transports::has_marked_signals()) {
-    const record::OwnWork own;
     transports::settle_signals();
   }
   make_library_progress();
@@ -386,7 +385,6 @@ bool RequestTable::is_amid_sends() {
 
 void RequestTable::begin_large_arrivals(Posted posted) {
   const Lock lock(*this);
-  const record::OwnWork own;
   posting_.note(posted, transports::time_of_call_ns());
   const bool has_more_to_send = posting_.has_more_to_send();
   // the last send may have been from host memory

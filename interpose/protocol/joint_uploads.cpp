@@ -71,7 +71,6 @@ void JointUpload::upload_with_others() {
   }
 
   const std::uint64_t begin_ns = record::is_on() ? record::now_ns() : 0;
-  const record::OwnWork own_work;
   const bool together =
       group.count >= policy::least_joint_uploads && transports::upload_together(group.all());
   for (std::size_t i = 0; i < group.count; ++i) {

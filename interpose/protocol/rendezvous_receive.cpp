@@ -60,7 +60,6 @@ RendezvousReceive::~RendezvousReceive() {
 
 bool RendezvousReceive::advance() {
   if (over_) return true;
-  const record::OwnWork own;
   const SlotState seen = state();
   // a sender that failed may have given the slot to another message
   if (seen == SlotState::free)

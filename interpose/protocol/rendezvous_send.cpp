@@ -137,7 +137,6 @@ int RendezvousSend::send_envelope(const SendCall& call, MPI_Request* request) {
   const int code = pmpi_isend(call.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
                               call.destination, call.tag, call.communicator, request);
   // the envelope travels meanwhile, and the work below takes about as long
-  const record::OwnWork own;
   publish_offer(call);
   if (code != MPI_SUCCESS) slot_->fail();
   if (others_follow_) {
@@ -338,7 +337,6 @@ bool RendezvousSend::advance(bool arrived, const MPI_Status& status) {
     if (staged_ != nullptr) staged_->abandon();
     return true;
   }
-  const record::OwnWork own;
   const bool ready = slot_->ready.load(std::memory_order_acquire) != 0;
   if (ready) {
     serve_receiver();

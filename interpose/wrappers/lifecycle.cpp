@@ -27,6 +27,7 @@
 #include "interpose/protocol/rendezvous_receive.hpp"
 #include "interpose/protocol/rendezvous_send.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/cuda/driver.hpp"
 #include "transports/host/callers_mutex.hpp"
 #include "transports/machine.hpp"
 #include "transports/stream_order/readiness.hpp"
@@ -94,6 +95,8 @@ void begin_recording(int rank, int size) {
   identity.limit_bytes = settings().trace_limit_bytes;
   identity.with_gpu_activity = settings().gpu_activity;
   record::begin(identity);
+  static constexpr transports::cuda::CallMarks own_work{record::begin_own_work, record::end_own_work};
+  transports::cuda::mark_calls(own_work);
 }
 
 /// The MPI library's thread level as reported to the application; it may have been raised for a progress

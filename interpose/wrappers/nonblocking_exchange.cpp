@@ -14,7 +14,6 @@
 #include "interpose/progress/requests.hpp"
 #include "interpose/protocol/receiving.hpp"
 #include "interpose/protocol/sending.hpp"
-#include "interpose/record/recorder.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
 
 namespace penstock::interpose {
@@ -71,7 +70,6 @@ int post_exchange_in_place(const CallScope& scope, const SendCall& send, const R
                            MPI_Request* request) {
   const transports::BufferView source = view_of(send.buffer, send.count, send.datatype);
   StagingBuffer copy(source.layout.bytes());
-  const record::OwnWork own;
   const Status copied = copy.data() == nullptr ? Status{Code::out_of_memory, "staging memory"}
                                                : transports::download(copy.data(), source);
   if (!copied.ok()) return raise_status(send.communicator, "MPI_Isendrecv_replace", copied);

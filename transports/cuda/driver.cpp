@@ -17,6 +17,33 @@ std::atomic<bool> closed{false};
 /// The linker's count of objects loaded when libcuda was last looked for in vain.
 std::atomic<std::uint64_t> objects_when_absent{0};
 
+std::atomic<const CallMarks*> call_marks{nullptr};
+/// The functions that MarkedCall calls, as they were found.
+Driver unmarked;
+
+/// Stands in the table for the function `member`.
+template <auto member, typename Function>
+struct MarkedCall;
+template <auto member, typename... Arguments>
+struct MarkedCall<member, CUresult (*Driver::*)(Arguments...)> {
+  static CUresult CUDAAPI call(Arguments... arguments) {
+    const CallMarks* const marks = call_marks.load(std::memory_order_acquire);
+    if (marks != nullptr) marks->before();
+    const CUresult result = (unmarked.*member)(arguments...);
+    if (marks != nullptr) marks->after();
+    return result;
+  }
+};
+
+template <auto... members>
+void mark(Driver& driver) noexcept {
+  unmarked = driver;
+  const auto mark_one = []<auto member>(auto& function) {
+    if (function != nullptr) function = MarkedCall<member, decltype(member)>::call;
+  };
+  (mark_one.template operator()<members>(driver.*members), ...);
+}
+
 std::uint64_t objects_loaded() noexcept {
   std::uint64_t count = 0;
   dl_iterate_phdr(
@@ -37,6 +64,9 @@ bool resolve(void* library, Driver& driver) noexcept {
 #include "transports/cuda/driver_functions.def"
 #undef OPTIONAL
 #undef NEEDED
+  mark<&Driver::cuCtxSynchronize, &Driver::cuStreamSynchronize, &Driver::cuMemcpyAsync,
+       &Driver::cuMemcpyPeerAsync, &Driver::cuMemcpy2DAsync, &Driver::cuMemsetD8Async,
+       &Driver::cuLaunchKernel>(driver);
   return complete;
 }
 
@@ -67,6 +97,10 @@ const Driver* driver() noexcept {
 
 const Driver* load_driver() noexcept {
   return open(0);
+}
+
+void mark_calls(const CallMarks& marks) noexcept {
+  call_marks.store(&marks, std::memory_order_release);
 }
 
 void close_driver() noexcept {

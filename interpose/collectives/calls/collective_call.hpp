@@ -21,7 +21,6 @@
 #include "interpose/node/node_directory.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
-#include "interpose/record/recorder.hpp"
 #include "interpose/staging/library_call.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/machine.hpp"
@@ -209,7 +208,6 @@ class CollectiveCall : public LibraryCall<Library> {
   template <typename Begin>
   [[nodiscard]] std::unique_ptr<ScheduleRun> carry_out(MPI_Comm communicator, CollectiveBuffers buffers,
                                                        Begin begin) const {
-    const record::OwnWork own;
     const bool offers_kernel = buffers.vote() == Vote::kernels;
     if (offers_kernel && !await_earlier_work(buffers.kernel()->own)) buffers.withdraw_kernel();
     const CallDecision decision = agree(communicator, buffers, [&](const OfferedKernel& kernel) {

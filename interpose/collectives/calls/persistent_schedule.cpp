@@ -13,7 +13,6 @@
 #include "interpose/collectives/schedules/message_schedule.hpp"
 #include "interpose/collectives/schedules/tag_ranges.hpp"
 #include "interpose/progress/requests.hpp"
-#include "interpose/record/recorder.hpp"
 #include "transports/host/in_call.hpp"
 
 namespace penstock::interpose {
@@ -45,7 +44,6 @@ class PendingRun final : public Pending {
     // Remembers whether a buffer's GPU is idle. What the application queues after the start must not delay
     // messages that a later call posts.
     static_cast<void>(parts_->schedule->may_begin());
-    const record::OwnWork own;
     run_ = parts_->schedule->begin(scope, parts_->tags);
   }
 
@@ -54,7 +52,6 @@ class PendingRun final : public Pending {
     // record
     const CallScope scope(Function::Start, nullptr);
     const transports::AsOfCall as_of_call(since_ns_);
-    const record::OwnWork own;
     return run_->step(scope);
   }
   int complete(MPI_Status&, int code) override {

@@ -13,7 +13,6 @@
 #include "interpose/progress/requests.hpp"
 #include "interpose/progress/stream_order_wait.hpp"
 #include "interpose/progress/user_request.hpp"
-#include "interpose/record/recorder.hpp"
 #include "interpose/staging/library_call.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/small_copies.hpp"
@@ -64,7 +63,6 @@ class DeferredCall {
 
   /// Begins the call by kernels, in that series.
   void begin(OneShotSeries& series) {
-    const record::OwnWork own;
     has_begun_ = is_by_kernels_ = true;
     begin_run([&] { return begin_uncounted(series, *kernel_, since_ns_); });
     is_over_ = !status_.ok();
@@ -74,7 +72,6 @@ class DeferredCall {
     const transports::AsOfCall as_of_call(since_ns_);
     has_begun_ = true;
     if (decision == Decision::messages) {
-      const record::OwnWork own;
       tags_ = tags;
       begin_run([&] { return schedule_->begin(scope, tags); });
     } else {
@@ -94,7 +91,6 @@ class DeferredCall {
   [[nodiscard]] bool step(const CallScope& scope) {
     if (is_over_ || !has_begun_) return is_over_;
     const transports::AsOfCall as_of_call(since_ns_);
-    const record::OwnWork own;
     is_over_ = run_ != nullptr ? run_->step(scope) : has_arrived() && is_written_back();
     return is_over_;
   }
@@ -236,7 +232,6 @@ Decision DeferredCollectives::most_of(const DeferredWork& work) const noexcept {
 /// however earlier attempts ended: some ranks may not know that yet. A rank that knows that all took part in
 /// one stays away.
 void DeferredCollectives::prepare_kernels(std::size_t attempt) noexcept {
-  const record::OwnWork own;
   const std::size_t ranks = members_ ? members_->rows.size() : 1;
   const std::size_t bytes = transports::OneShotCollective::memory_for(policy::largest_one_shot_block, ranks);
   const OneShotMembers* const members = members_ && !is_set_up_ ? &*members_ : nullptr;
@@ -247,7 +242,6 @@ void DeferredCollectives::prepare_kernels(std::size_t attempt) noexcept {
 /// ranks took part. All ranks see that alike, so a vote for kernels always means the same series.
 bool DeferredCollectives::end_setup_of(const DeferredCall& call) noexcept {
   if (!call.attempt()) return true;
-  const record::OwnWork own;
   OneShotSetup& setup = setups_[*call.attempt()];
   if (!setup.step()) return false;
   ended_attempts_.set(*call.attempt());

@@ -19,6 +19,7 @@
 #include "interpose/record/activity_writer.hpp"
 #include "interpose/record/cuda_presence.hpp"
 #include "interpose/record/recorder.hpp"
+#include "own_work.hpp"
 #include "recording_reader.hpp"
 
 namespace penstock {
@@ -422,7 +423,7 @@ TEST(CuptiCapture, own_work_pushes_once_however_deep_it_nests) {
   const auto result = in_child([&] {
     const FakeCuptiControl& cupti = load_fake();
     {
-      const record::OwnWork before_begin;
+      const test::OwnWork before_begin;
       ASSERT_TRUE(record::begin(with_gpu(folder)));
       record::gpu_seen();
     }
@@ -432,12 +433,12 @@ TEST(CuptiCapture, own_work_pushes_once_however_deep_it_nests) {
     };
     EXPECT_EQ(count(FakeCuptiCall::pop), 0) << "nothing was pushed";
     {
-      const record::OwnWork outer;
-      const record::OwnWork inner;
+      const test::OwnWork outer;
+      const test::OwnWork inner;
       EXPECT_EQ(count(FakeCuptiCall::push), 1);
     }
     EXPECT_EQ(count(FakeCuptiCall::pop), 1);
-    const record::OwnWork again;
+    const test::OwnWork again;
     EXPECT_EQ(count(FakeCuptiCall::push), 2);
     record::end();
   });
@@ -492,7 +493,7 @@ TEST_P(CuptiRefusal, is_said_on_one_line_and_the_rest_is_recorded) {
     ASSERT_TRUE(record::begin(with_gpu(folder)));
     record::gpu_seen();
     record::gpu_seen();
-    const record::OwnWork own_work;
+    const test::OwnWork own_work;
     trace::MpiCall call{};
     call.kind = trace::RecordKind::mpi_call;
     record::write(call);
@@ -528,7 +529,7 @@ TEST(CuptiCapture, is_not_touched_when_it_is_not_wanted_or_no_GPU_is_used) {
     const FakeCuptiControl& cupti = load_fake();
     ASSERT_TRUE(record::begin(folder.identity()));
     record::gpu_seen();
-    const record::OwnWork own_work;
+    const test::OwnWork own_work;
     record::end();
     EXPECT_TRUE(cupti.calls().empty());
   });
@@ -544,7 +545,7 @@ TEST(CuptiCapture, a_forked_child_leaves_CUPTI_alone) {
     const pid_t child = fork();
     if (child == 0) {
       const std::size_t calls = cupti.calls().size();
-      { const record::OwnWork own_work; }
+      { const test::OwnWork own_work; }
       record::end();
       _exit(cupti.calls().size() == calls ? 0 : 1);
     }

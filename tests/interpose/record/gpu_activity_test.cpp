@@ -11,6 +11,7 @@
 #include "gpu_work.hpp"
 #include "interpose/record/cuda_presence.hpp"
 #include "interpose/record/recorder.hpp"
+#include "own_work.hpp"
 #include "recording_reader.hpp"
 
 namespace penstock {
@@ -36,7 +37,7 @@ void use_the_gpu(int rounds) {
     work.set();
     work.copy_to_host();
     work.wait();
-    const record::OwnWork own;  // as Penstock's: by driver calls, copies and fills
+    const test::OwnWork own;  // as Penstock's: by driver calls, copies and fills
     work.driver_set();
     work.driver_copy_to_host();
     work.driver_wait();

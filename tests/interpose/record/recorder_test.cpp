@@ -20,6 +20,7 @@
 #include <string>
 
 #include "child_process.hpp"
+#include "own_work.hpp"
 #include "recording_reader.hpp"
 
 namespace penstock {
@@ -52,7 +53,7 @@ TEST(Recorder, before_begin_everything_is_accepted_and_nothing_happens) {
     record::write(numbered_call(1));
     EXPECT_EQ(record::intern("text"), trace::no_string);
     record::gpu_seen();
-    record::OwnWork own;
+    test::OwnWork own;
     record::end();
   });
   EXPECT_EQ(result.exit_code, 0);
