@@ -75,6 +75,7 @@ void ActivityWriter::write(const CUpti_Activity& record) noexcept {
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER: {
       const auto& call = as<CUpti_ActivityAPI>(record);
+      traced_calls_.fetch_add(1, std::memory_order_relaxed);
       clock_.call_began(call.correlationId, call.start);
       if (knows_threads_) calls_.call_was_by(call.correlationId, call.threadId);
       break;

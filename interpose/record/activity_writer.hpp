@@ -5,6 +5,7 @@
 
 #include <cupti.h>
 
+#include <atomic>
 #include <cstdint>
 
 #include "interpose/record/gpu_clock_bounds.hpp"
@@ -25,6 +26,10 @@ class ActivityWriter {
 
   /// Returns the number of records that a forced flush returned before they were complete.
   [[nodiscard]] std::uint64_t incomplete() const noexcept { return incomplete_; }
+  /// Returns the number of CUDA calls that CUPTI has traced. Thread: any.
+  [[nodiscard]] std::uint64_t traced_calls() const noexcept {
+    return traced_calls_.load(std::memory_order_relaxed);
+  }
   [[nodiscard]] std::uint64_t clock_error_ns() const noexcept { return clock_.error_ns(); }
 
  private:
@@ -38,6 +43,7 @@ class ActivityWriter {
   bool knows_threads_ = false;
   GpuClockBounds clock_;
   std::uint64_t incomplete_ = 0;
+  std::atomic<std::uint64_t> traced_calls_{0};
 };
 
 }  // namespace penstock::record

@@ -28,6 +28,10 @@ using namespace std::chrono_literals;
 /// GPU activity that a killed job leaves unwritten is at most this old.
 constexpr auto flush_period = 250ms;
 
+/// A launch took 4.27 us instead of 3.42, a copy 2.96 instead of 2.29, a synchronisation 0.4 more (H200,
+/// CUPTI 13.0).
+constexpr std::uint64_t cost_of_traced_call_ns = 800;
+
 constexpr CUpti_ActivityKind activity_kinds[] = {
     CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
     CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
@@ -50,6 +54,7 @@ class CuptiCapture {
   /// Returns an empty string, or why there is no capture.
   [[nodiscard]] std::string start();
   void stop() noexcept;
+  [[nodiscard]] std::uint64_t traced_calls() const noexcept { return writer_.traced_calls(); }
   [[nodiscard]] bool is_running() const noexcept { return is_running_.load(std::memory_order_relaxed); }
 
   CuptiLibrary library;
@@ -213,6 +218,11 @@ void start_cupti_capture() noexcept try {
 void stop_cupti_capture() noexcept {
   CuptiCapture* running = capture.load(std::memory_order_acquire);
   if (running != nullptr && recording().file().belongs_to_this_process()) running->stop();
+}
+
+std::uint64_t cupti_cost_ns() noexcept {
+  const CuptiCapture* const started = capture.load(std::memory_order_acquire);
+  return started == nullptr || gpu_is_simulated ? 0 : started->traced_calls() * cost_of_traced_call_ns;
 }
 
 const CuptiLibrary* cupti_in_use() noexcept {

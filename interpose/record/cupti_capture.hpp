@@ -14,6 +14,10 @@ void start_cupti_capture() noexcept;
 /// one of its callbacks. Thread: one.
 void stop_cupti_capture() noexcept;
 
+/// Returns an estimate of the time that CUPTI has added to the CUDA calls that it has traced so far.
+/// Thread: any.
+[[nodiscard]] std::uint64_t cupti_cost_ns() noexcept;
+
 /// Returns null while nothing is collected. Thread: any.
 [[nodiscard]] const CuptiLibrary* cupti_in_use() noexcept;
 

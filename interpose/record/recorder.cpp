@@ -128,7 +128,7 @@ bool may_end() noexcept {
 
 void close_header(std::uint64_t end_ns) noexcept {
   trace::FileHeader& header = recording().file().header();
-  header.own_cost_ns = lanes().written_by_application() * event_cost_ps / 1000;
+  header.own_cost_ns = lanes().written_by_application() * event_cost_ps / 1000 + cupti_cost_ns();
   header.end_ns = end_ns;
 }
 
