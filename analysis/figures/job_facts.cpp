@@ -13,7 +13,21 @@ void append_once(std::vector<std::string>& all, std::string each) {
   }
 }
 
+void take_if_unknown(std::string& fact, std::string value) {
+  if (fact.empty()) {
+    fact = std::move(value);
+  }
+}
+
 }  // namespace
+
+/// Returns null for a fact that no report has.
+std::string* JobFacts::fact_named(const std::string& name) {
+  return name == "commit"      ? &commit_
+         : name == "batch_job" ? &batch_job_
+         : name == "driver"    ? &driver_
+                               : nullptr;
+}
 
 void JobFacts::add(const RankInput& rank) {
   const RankTrace& trace = rank.trace;
@@ -26,6 +40,11 @@ void JobFacts::add(const RankInput& rank) {
   }
   append_once(hosts_, trace.header.host_name);
   append_once(devices_, trace.header.device_name);
+  for (const trace::Fact& each : trace.facts) {
+    if (std::string* const fact = fact_named(trace.strings.at(each.name))) {
+      take_if_unknown(*fact, trace.strings.at(each.value));
+    }
+  }
   flaws_.insert(flaws_.end(), trace.flaws.begin(), trace.flaws.end());
 }
 
@@ -43,6 +62,9 @@ void JobFacts::merge(JobFacts&& part, const Renumbering&) {
   }
   world_size_ = std::max(world_size_, part.world_size_);  // 0 in a part without ranks
   simulated_gpu_ = simulated_gpu_ || part.simulated_gpu_;
+  take_if_unknown(commit_, std::move(part.commit_));
+  take_if_unknown(batch_job_, std::move(part.batch_job_));
+  take_if_unknown(driver_, std::move(part.driver_));
   flaws_.insert(flaws_.end(), std::make_move_iterator(part.flaws_.begin()),
                 std::make_move_iterator(part.flaws_.end()));
 }
@@ -55,6 +77,7 @@ void JobFacts::finish(Report& report, SiteNames&) {
   report.devices = std::move(devices_);
   report.world_size = world_size_;
   report.simulated_gpu = simulated_gpu_;
+  report.facts = {std::move(commit_), std::move(batch_job_), std::move(driver_)};
   report.flaws = std::move(flaws_);
   report.measure = choice_.measure;
   report.why_not_exposed = std::move(choice_.why_not);

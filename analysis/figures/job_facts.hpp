@@ -18,11 +18,13 @@ class JobFacts {
   void merge(JobFacts&& part, const Renumbering& numbers);
   auto members() {
     return std::tie(program_, mpi_version_, began_realtime_ns_, hosts_, devices_, world_size_, simulated_gpu_,
-                    flaws_);
+                    commit_, batch_job_, driver_, flaws_);
   }
   void finish(Report& report, SiteNames& names);
 
  private:
+  [[nodiscard]] std::string* fact_named(const std::string& name);
+
   const MessageIndex& index_;
   MeasureChoice choice_;
   std::string program_;  ///< of the first rank, as all that follows it
@@ -32,6 +34,9 @@ class JobFacts {
   std::vector<std::string> devices_;
   std::int32_t world_size_ = 0;
   bool simulated_gpu_ = false;
+  std::string commit_;  ///< of the first rank that has it, as the next two
+  std::string batch_job_;
+  std::string driver_;
   std::vector<Flaw> flaws_;
 };
 

@@ -91,6 +91,7 @@ struct Collector {
     timed(rank.synchronisations, record);
   }
   void operator()(const trace::Notice& record, const trace::BlockHeader&) { rank.notices.push_back(record); }
+  void operator()(const trace::Fact& record, const trace::BlockHeader&) { rank.facts.push_back(record); }
 };
 
 bool is_earlier_in_lane(const Call& left, const Call& right) {
@@ -158,6 +159,7 @@ void RankTrace::clear() {
   range_lanes.clear();
   synchronisations.clear();
   notices.clear();
+  facts.clear();
   calls_of_lane_.clear();
   global_ids_.clear();
 }

@@ -82,6 +82,7 @@ struct RankTrace {
   std::vector<std::uint32_t> range_lanes;  ///< of each of `ranges`: the lane that wrote it
   std::vector<trace::CudaSynchronisation> synchronisations;
   std::vector<trace::Notice> notices;
+  std::vector<trace::Fact> facts;
   std::vector<Flaw> flaws;
 
   [[nodiscard]] bool has(std::uint32_t feature) const noexcept { return (header.features & feature) != 0; }

@@ -14,7 +14,8 @@ constexpr std::uint64_t records_per_block = trace::block_bytes / trace::record_b
 template <typename Record>
 constexpr bool is_timed =
     !std::is_same_v<Record, trace::Text> && !std::is_same_v<Record, trace::Module> &&
-    !std::is_same_v<Record, trace::Communicator> && !std::is_same_v<Record, trace::Notice>;
+    !std::is_same_v<Record, trace::Communicator> && !std::is_same_v<Record, trace::Notice> &&
+    !std::is_same_v<Record, trace::Thread> && !std::is_same_v<Record, trace::Fact>;
 
 /// Finds how far each lane came; one that filled its last block may have had more records.
 struct LaneEnds {

@@ -143,6 +143,9 @@ std::vector<Flaw> TraceReader::for_each(Handler&& handle) {
         case trace::RecordKind::thread:
           pass_on<trace::Thread>(index, handle);
           break;
+        case trace::RecordKind::fact:
+          pass_on<trace::Fact>(index, handle);
+          break;
         case trace::RecordKind::block:
         default:
           skip(index, "unknown record kind");

@@ -19,6 +19,7 @@
 #include "analysis/report/part_figures.hpp"
 #include "analysis/report/rank_figures.hpp"
 #include "analysis/report/replay_figures.hpp"
+#include "analysis/report/run_facts.hpp"
 #include "analysis/report/step_figures.hpp"
 #include "analysis/report/wait_figures.hpp"
 
@@ -32,6 +33,7 @@ struct Report {
   std::int32_t world_size = 0;
   std::uint64_t began_realtime_ns = 0;
   bool simulated_gpu = false;
+  RunFacts facts;
 
   Measure measure = Measure::exposed_communication;
   std::string why_not_exposed;  ///< empty for exposed_communication

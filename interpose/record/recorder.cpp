@@ -20,6 +20,7 @@
 #include "interpose/record/nvtx_capture.hpp"
 #include "interpose/record/own_cost.hpp"
 #include "interpose/record/recording.hpp"
+#include "interpose/record/run_facts.hpp"
 #include "interpose/record/strings.hpp"
 
 namespace penstock::record {
@@ -109,6 +110,26 @@ bool open_file(const Identity& identity) {
   return false;
 }
 
+void write_fact(std::string_view name, const std::string& value) noexcept {
+  if (value.empty()) return;
+  trace::Fact fact{};
+  fact.name = intern(name);
+  fact.value = intern(value);
+  fact.kind = trace::RecordKind::fact;
+  static_cast<void>(recording().write_rare(&fact, 1));
+}
+
+/// Files and paths are read on one rank alone: a thousand ranks that search for a work tree would burden the
+/// file system.
+void write_run_facts(int world_rank) noexcept try {
+  if (world_rank != 0) return;
+  write_fact("commit", commit_of_program());
+  write_fact("batch_job", batch_job());
+  if (!gpu_is_simulated) write_fact("driver", driver_version());
+} catch (...) {
+  notice("commit, job and driver are not in the recording: out of memory");
+}
+
 /// A forked child must write nothing, as the recording is the parent's. CUPTI even hangs there.
 void switch_off_in_child() noexcept {
   recording().switch_off();
@@ -146,6 +167,7 @@ bool begin(const Identity& identity) noexcept try {
   recording().switch_on();
   write_kept_notices();
   write_new_modules();
+  write_run_facts(identity.world_rank);
   if (collects_gpu_activity) {
     start_nvtx_capture();
     // Starts before CUDA's first use, if possible: CUPTI does not see kernels that ran before.

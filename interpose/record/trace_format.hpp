@@ -44,6 +44,7 @@ enum class RecordKind : std::uint8_t {
   notice = 13,
   collective_operation = 14,
   thread = 15,
+  fact = 16,
 };
 
 /// The kind of a buffer's memory. The numbers are part of the format.
@@ -291,6 +292,15 @@ struct Notice {
   RecordKind kind;
 };
 
+/// What the run is a run of: "commit" (of the program), "batch_job" (Slurm's number), "driver" (of the GPU),
+/// for those who compare runs. Only the first rank's file has them, as far as they are known.
+struct Fact {
+  std::uint32_t name;   ///< string id
+  std::uint32_t value;  ///< string id
+  std::uint8_t reserved[55];
+  RecordKind kind;
+};
+
 static_assert(sizeof(FileHeader) <= file_header_bytes);
 static_assert(sizeof(BlockHeader) == record_bytes && sizeof(Text) == record_bytes &&
               sizeof(Module) == record_bytes);
@@ -300,5 +310,6 @@ static_assert(sizeof(MessageHalf) == record_bytes && sizeof(Transfer) == record_
 static_assert(sizeof(CollectiveOperation) == record_bytes);
 static_assert(sizeof(DeviceActivity) == record_bytes && sizeof(Range) == record_bytes);
 static_assert(sizeof(CudaSynchronisation) == record_bytes && sizeof(Notice) == record_bytes);
+static_assert(sizeof(Fact) == record_bytes);
 
 }  // namespace penstock::trace

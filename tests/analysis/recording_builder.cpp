@@ -196,6 +196,14 @@ RecordingBuilder& RecordingBuilder::notice(std::string_view words) {
   return raw(record);
 }
 
+RecordingBuilder& RecordingBuilder::fact(std::string_view name, std::string_view value) {
+  trace::Fact record{};
+  record.name = text(name);
+  record.value = text(value);
+  record.kind = trace::RecordKind::fact;
+  return raw(record);
+}
+
 RecordingBuilder& RecordingBuilder::module(std::string_view path, std::uint64_t begin, std::uint64_t end,
                                            std::uint64_t file_offset, std::uint64_t load_bias) {
   trace::Module record{};

@@ -91,6 +91,7 @@ class RecordingBuilder {
   RecordingBuilder& cuda_synchronisation(std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& range(std::string_view name, std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& notice(std::string_view text);
+  RecordingBuilder& fact(std::string_view name, std::string_view value);
   RecordingBuilder& module(std::string_view path, std::uint64_t begin, std::uint64_t end,
                            std::uint64_t file_offset, std::uint64_t load_bias);
   template <typename Record>

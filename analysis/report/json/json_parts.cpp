@@ -38,6 +38,10 @@ Json within_error(std::uint64_t time_ns) {
   return time_ns == 0 ? Json(nullptr) : Json(seconds(time_ns));
 }
 
+Json text_or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
 Json if_known(const std::optional<double>& figure) {
   return figure ? Json(*figure) : Json(nullptr);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analysis/report/report.hpp"
@@ -20,15 +21,19 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json within_error(std::uint64_t time_ns);
 [[nodiscard]] Json seconds_by_part(const std::optional<TimeByPart>& times);
 [[nodiscard]] Json if_known(const std::optional<double>& figure);
+/// Returns null for an empty text.
+[[nodiscard]] Json text_or_null(const std::string& text);
 [[nodiscard]] Json size_limit_of(std::uint64_t limit_bytes);
 
 [[nodiscard]] Json of(const Advice& advice);
 [[nodiscard]] Json of(const CallSiteFigures& site);
 [[nodiscard]] Json of(const CollectiveFigures& collective);
 [[nodiscard]] Json of(const CommunicatorFigures& communicator);
+[[nodiscard]] Json of(const EfficiencyFigures& efficiency);
 [[nodiscard]] Json of(const Flaw& flaw);
 [[nodiscard]] Json of(const FunctionFigures& function);
 [[nodiscard]] Json of(const GapFigures& gap);
+[[nodiscard]] Json of(const GpuEfficiencyFigures& efficiency);
 [[nodiscard]] Json of(const HandStagingFigures& staging);
 [[nodiscard]] Json of(const HostCodeFigures& place);
 [[nodiscard]] Json of(const KernelFigures& kernel);

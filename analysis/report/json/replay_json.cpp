@@ -33,6 +33,21 @@ Json of(const Advice& advice) {
   return json;
 }
 
+Json of(const EfficiencyFigures& efficiency) {
+  return {{"parallel", efficiency.parallel},
+          {"load_balance", efficiency.load_balance},
+          {"communication", efficiency.communication},
+          {"serialisation", efficiency.serialisation},
+          {"transfer", efficiency.transfer}};
+}
+
+Json of(const GpuEfficiencyFigures& efficiency) {
+  return {{"parallel", efficiency.parallel},
+          {"load_balance", efficiency.load_balance},
+          {"communication", efficiency.communication},
+          {"orchestration", efficiency.orchestration}};
+}
+
 Json of(const WhatIfFigures& what_if) {
   return {{"what", what_if.what},
           {"words", what_if.words},
@@ -44,19 +59,8 @@ Json of(const ReplayFigures& replay) {
   Json json{{"observed_s", seconds(replay.observed_ns)},
             {"replayed_s", seconds(replay.replayed_ns)},
             {"edges_left_out", replay.edges_left_out},
-            {"efficiency",
-             {{"parallel", replay.efficiency.parallel},
-              {"load_balance", replay.efficiency.load_balance},
-              {"communication", replay.efficiency.communication},
-              {"serialisation", replay.efficiency.serialisation},
-              {"transfer", replay.efficiency.transfer}}}};
-  json["gpu_efficiency"] = nullptr;
-  if (replay.gpu_efficiency) {
-    json["gpu_efficiency"] = {{"parallel", replay.gpu_efficiency->parallel},
-                              {"load_balance", replay.gpu_efficiency->load_balance},
-                              {"communication", replay.gpu_efficiency->communication},
-                              {"orchestration", replay.gpu_efficiency->orchestration}};
-  }
+            {"efficiency", of(replay.efficiency)}};
+  json["gpu_efficiency"] = replay.gpu_efficiency ? of(*replay.gpu_efficiency) : Json(nullptr);
   json["longest_path"] = path_json(replay.path);
   json["what_if"] = list_of(replay.what_if);
   return json;

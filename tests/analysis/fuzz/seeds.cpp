@@ -16,7 +16,10 @@ using trace::Direction;
 RecordingBuilder everything(std::int32_t rank, std::int32_t ranks) {
   RecordingBuilder builder(rank, ranks);
   const std::int32_t peer = (rank + 1) % ranks;
-  builder.module("/nowhere/solver", 0x1000, 0x2000, 0, 0x1000).notice("a feature is off").runs(0, 5000);
+  builder.module("/nowhere/solver", 0x1000, 0x2000, 0, 0x1000)
+      .notice("a feature is off")
+      .fact("commit", "1a2b3c")
+      .runs(0, 5000);
   trace::Thread next{};
   next.thread_id = RecordingBuilder::thread_of_lane(1);
   next.name[0] = 'x';

@@ -1,0 +1,15 @@
+// What the recorder noted of a run besides what it recorded, for those who compare runs.
+#pragma once
+
+#include <string>
+
+namespace penstock::analysis {
+
+/// Empty: not known.
+struct RunFacts {
+  std::string commit;     ///< of the program
+  std::string batch_job;  ///< the batch system's number of the job
+  std::string driver;     ///< the version of the GPU's driver, on the first rank's node
+};
+
+}  // namespace penstock::analysis
