@@ -1,6 +1,8 @@
 // The part of a report about the steps that the program repeats.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +27,17 @@ struct StepFigures {
   TimeByCause by_cause{};
   std::optional<TimeByPart> parts;  ///< sums to total_ns; none: not known
 };
+
+/// Steps are put together into this many batches of neighbours at most: neighbours are alike, batches less
+/// so.
+inline constexpr std::size_t most_step_batches = 20;
+[[nodiscard]] constexpr std::size_t batches_of(std::size_t steps) noexcept {
+  return std::min(most_step_batches, steps);
+}
+/// Returns the first step of a batch; of the batch behind the last one, the number of steps.
+[[nodiscard]] constexpr std::size_t first_of_batch(std::size_t steps, std::size_t batch) noexcept {
+  return steps == 0 ? 0 : steps * batch / batches_of(steps);
+}
 
 /// The steps that the program repeats.
 struct StepsFigures {

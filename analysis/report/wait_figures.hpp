@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/causes/causes.hpp"
 
@@ -50,11 +52,21 @@ struct FunctionFigures {
   TimeByCause within_error{};
 };
 
+/// What a phase loses as POP counts it, from its own times alone: without a replay, so that waiting and
+/// moving are not told apart.
+struct PhaseEfficiency {
+  double load_balance = 1;   ///< mean computing time in it, of the counted ranks, divided by the largest
+  double communication = 1;  ///< the largest computing time divided by the longest time in it
+  [[nodiscard]] double parallel() const noexcept { return load_balance * communication; }
+};
+
 /// An NVTX range by name. Nested phases each count the time within them.
 struct PhaseFigures {
   std::string name;
   std::uint64_t total_ns = 0;  ///< sum over ranks of the time in it
   std::uint64_t counted_ns = 0;
+  std::optional<PhaseEfficiency> efficiency = {};  ///< none: nothing computes in it
+  std::vector<std::uint64_t> batches_ns = {};      ///< of total_ns, by batch of steps; empty: no steps
 };
 
 /// The reasons for unattributed time.

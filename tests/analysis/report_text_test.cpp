@@ -296,8 +296,8 @@ stencil     2   0.250  0.050          0.100  0x40
 Waited for  at                times  late by s  above all  meanwhile in
     rank 1  MPI_Send at 0x80      1      0.200  1 × 0.200  100.0 % kernels, stencil
 
-NVTX phase  s/rank in it  exposed in it  of phase
-exchange           0.175          0.075    42.9 %
+NVTX phase  s/rank in it  exposed in it  of phase  parallel efficiency  load balance  communication
+exchange           0.175          0.075    42.9 %               28.6 %        50.0 %         57.1 %
 
 Messages         size     count  bytes  transport  GB/s  why this transport
 device → device  ≤ 1 MiB      1  1 MiB  peer       0.03  peer access over NVLink

@@ -45,8 +45,15 @@ Json of(const FunctionFigures& function) {
 }
 
 Json of(const PhaseFigures& phase) {
-  return {
+  Json json{
       {"name", phase.name}, {"total_s", seconds(phase.total_ns)}, {"counted_s", seconds(phase.counted_ns)}};
+  json["efficiency"] = nullptr;
+  if (phase.efficiency) {
+    json["efficiency"] = {{"parallel", phase.efficiency->parallel()},
+                          {"load_balance", phase.efficiency->load_balance},
+                          {"communication", phase.efficiency->communication}};
+  }
+  return json;
 }
 
 Json of(const LongWaitFigures& wait) {

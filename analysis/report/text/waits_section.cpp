@@ -170,11 +170,20 @@ void write_phases(ReportWriter& out) {
   TextTable rows({{"NVTX phase", Align::left, true},
                   {fmt::format("{}/rank in it", out.unit.name()), Align::right},
                   {out.is_exposed ? "exposed in it" : "in MPI in it", Align::right},
-                  {"of phase", Align::right}});
+                  {"of phase", Align::right},
+                  {"parallel efficiency", Align::right},
+                  {"load balance", Align::right},
+                  {"communication", Align::right}});
+  const auto share = [](const PhaseFigures& phase, double figure) {
+    return phase.efficiency ? percent_text(figure) : std::string("–");
+  };
   for (std::size_t i = 0; i < std::min(out.report.phases.size(), out.options.top); ++i) {
     const PhaseFigures& phase = out.report.phases[i];
+    const PhaseEfficiency efficiency = phase.efficiency.value_or(PhaseEfficiency{});
     rows.add_row({printable(phase.name), out.per_rank(phase.total_ns), out.per_rank(phase.counted_ns),
-                  percent_text(share_of(phase.counted_ns, phase.total_ns))});
+                  percent_text(share_of(phase.counted_ns, phase.total_ns)),
+                  share(phase, efficiency.parallel()), share(phase, efficiency.load_balance),
+                  share(phase, efficiency.communication)});
   }
   out.table(rows);
   out.note_more(out.report.phases.size());
