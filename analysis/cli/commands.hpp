@@ -11,6 +11,7 @@ namespace penstock::cli {
 
 void add_report_command(CLI::App& application, int& exit_code);
 void add_diff_command(CLI::App& application, int& exit_code);
+void add_trend_command(CLI::App& application, int& exit_code);
 void add_scale_command(CLI::App& application, int& exit_code);
 void add_export_command(CLI::App& application, int& exit_code);
 /// `behind_separator`: the words from the first "--" of the command line on, which were not parsed.

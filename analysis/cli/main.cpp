@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
       "  mpiexec -n 4 penstock run ./app       preload, move, record\n"
       "  penstock report penstock-out          what was exposed, where and why\n"
       "  penstock diff before after            what became faster or slower\n"
+      "  penstock trend runs/*                 how its steps changed from run to run\n"
       "  penstock scale runs/*                 what it would take on more ranks\n"
       "  penstock export --perfetto out.pftrace    the same run in Perfetto, Vampir (--otf2) or pandas "
       "(--csv)\n"
@@ -35,6 +36,7 @@ int main(int argc, char** argv) {
   penstock::cli::add_run_command(application, behind_separator, exit_code);
   penstock::cli::add_report_command(application, exit_code);
   penstock::cli::add_diff_command(application, exit_code);
+  penstock::cli::add_trend_command(application, exit_code);
   penstock::cli::add_scale_command(application, exit_code);
   penstock::cli::add_export_command(application, exit_code);
   penstock::cli::add_info_command(application, exit_code);

@@ -14,6 +14,7 @@
 
 #include "analysis/cli/analysis_progress.hpp"
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/conditions.hpp"
 #include "analysis/cli/mpi_team.hpp"
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
@@ -24,7 +25,6 @@
 #include "analysis/report/fail_condition.hpp"
 #include "analysis/report/json/report_json.hpp"
 #include "analysis/report/text/report_text.hpp"
-#include "analysis/report/text_table.hpp"
 #include "viz/embed/page.hpp"
 
 namespace penstock::cli {
@@ -42,10 +42,6 @@ struct ReportOptions {
   std::filesystem::path baseline;  ///< empty: none
 };
 
-/// Exit codes besides 0 and those of errors.
-constexpr int condition_holds = 3;
-constexpr int condition_cannot_be_told = 4;
-
 /// Compares with the baseline that the options name; null if there is none.
 std::optional<analysis::Baseline> compare_with_baseline(const ReportOptions& options,
                                                         const analysis::Report& result) {
@@ -55,27 +51,6 @@ std::optional<analysis::Baseline> compare_with_baseline(const ReportOptions& opt
   const analysis::Report baseline = with_progress(
       options.analysis, [&](const auto& with_bar) { return analysis::analyse(options.baseline, with_bar); });
   return std::optional<analysis::Baseline>(std::in_place, baseline, result);
-}
-
-/// Prints on stderr which conditions hold. A condition that cannot be decided does not pass.
-int check(const ReportOptions& options, const analysis::Report& result) {
-  const std::optional<analysis::Baseline> baseline = compare_with_baseline(options, result);
-  int exit_code = 0;
-  for (const analysis::FailCondition& condition : options.fail_if) {
-    const bool is_of_change = condition.is_of_change() && baseline;
-    const std::optional<double> figure =
-        is_of_change ? baseline->change(condition) : condition.figure(result);
-    if (!figure) {
-      const std::string why = is_of_change ? baseline->why_unknown(condition) : condition.why_unknown(result);
-      fmt::print(stderr, "penstock report: --fail-if \"{}\" cannot be decided{}{}\n", condition.text(),
-                 why.empty() ? "" : ": ", analysis::printable(why));
-      exit_code = std::max(exit_code, condition_cannot_be_told);
-    } else if (condition.holds(*figure)) {
-      fmt::print(stderr, "penstock report: {}\n", condition.describe(*figure));
-      exit_code = exit_code == 0 ? condition_holds : exit_code;
-    }
-  }
-  return exit_code;
 }
 
 /// Throws if a change is asked for without a baseline, or a baseline without a change.
@@ -104,7 +79,7 @@ int show(const ReportOptions& options, const analysis::Report& result,
   } else if (options.html.empty()) {
     fmt::print("{}", analysis::to_text(result, {wants_colours(), options.top, options.all}));
   }
-  return check(options, result);
+  return check(options.fail_if, result, compare_with_baseline(options, result), "report");
 }
 
 int report_alone(const ReportOptions& options) {
@@ -201,23 +176,10 @@ void add_report_command(CLI::App& application, int& exit_code) {
       ->capture_default_str();
   command->add_flag("--all", options->all,
                     "Every section: kernels beside the waits, collectives, phases, messages");
-  command
-      ->add_option_function<std::vector<std::string>>(
-          "--fail-if",
-          [options](const std::vector<std::string>& texts) {
-            for (const std::string& text : texts) {
-              std::string why;
-              std::optional<analysis::FailCondition> condition = analysis::FailCondition::parse(text, why);
-              if (!condition) {
-                throw CLI::ValidationError("--fail-if", why);
-              }
-              options->fail_if.push_back(std::move(*condition));
-            }
-          },
-          "Exit with 3 if this holds, with 4 if it cannot be decided: 'exposed > 10%', 'host code > 5ms', "
-          "'step > 12ms', 'parallel efficiency < 80%'; with --baseline 'step > +5%'")
-      ->type_name("CONDITION")
-      ->allow_extra_args(false);  // otherwise it would take the recording for a second condition
+  add_fail_if_option(
+      *command, options->fail_if,
+      "Exit with 3 if this holds, with 4 if it cannot be decided: 'exposed > 10%', 'host code > "
+      "5ms', 'step > 12ms', 'parallel efficiency < 80%'; with --baseline 'step > +5%'");
   command
       ->add_option("--baseline", options->baseline,
                    "A recording that conditions such as 'step > +5%' compare with; changes that may be "

@@ -16,14 +16,6 @@
 namespace penstock::analysis {
 namespace {
 
-constexpr std::size_t batches = 20;
-
-/// Returns the divisor of a report's sums.
-double shares(const Report& report, bool is_by_step) {
-  const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
-  return ranks * (is_by_step ? static_cast<double>(report.steps->each.size()) : 1.0);
-}
-
 std::uint64_t sum_of(const TimeByCause& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
 }
@@ -31,27 +23,40 @@ std::uint64_t sum_of(const TimeByCause& times) {
 /// A figure of a step, summed over ranks; may be empty.
 using StepFigure = std::function<std::uint64_t(const StepFigures& step)>;
 
-/// Returns the means of batches of one run's steps, per rank and step.
-std::vector<double> batch_means(const Report& report, const StepFigure& figure) {
-  const std::vector<StepFigures>& steps = report.steps->each;
+/// Returns how a figure of one run varies: its means of batches of steps, per rank and step.
+using Samples = std::function<std::vector<double>(const Report& report)>;
+
+/// Returns the means of batches whose sums are known.
+template <typename SumOfBatch>
+std::vector<double> batch_means(const Report& report, const SumOfBatch& sum_ns) {
+  const std::size_t steps = report.steps->each.size();
   const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
-  const std::size_t count = std::min(batches, steps.size());
   std::vector<double> means;
-  for (std::size_t batch = 0; batch < count; ++batch) {
-    const std::size_t begin = steps.size() * batch / count;
-    const std::size_t end = steps.size() * (batch + 1) / count;
-    std::uint64_t sum_ns = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      sum_ns += figure(steps[i]);
-    }
-    means.push_back(static_cast<double>(sum_ns) / static_cast<double>(end - begin) / ranks);
+  for (std::size_t batch = 0; batch < batches_of(steps); ++batch) {
+    const std::size_t count = first_of_batch(steps, batch + 1) - first_of_batch(steps, batch);
+    means.push_back(static_cast<double>(sum_ns(batch)) / static_cast<double>(count) / ranks);
   }
   return means;
 }
 
-ComparedState state_of(const Report& report) {
-  return {report.program,    report.mpi_version,       report.hosts,        report.devices,
-          report.world_size, report.began_realtime_ns, report.simulated_gpu};
+Samples by_step(StepFigure figure) {
+  return [figure = std::move(figure)](const Report& report) {
+    const std::vector<StepFigures>& steps = report.steps->each;
+    return batch_means(report, [&](std::size_t batch) {
+      std::uint64_t sum_ns = 0;
+      for (std::size_t i = first_of_batch(steps.size(), batch); i < first_of_batch(steps.size(), batch + 1);
+           ++i) {
+        sum_ns += figure(steps[i]);
+      }
+      return sum_ns;
+    });
+  };
+}
+
+const PhaseFigures* phase_named(const Report& report, const std::string& name) {
+  const auto found = std::find_if(report.phases.begin(), report.phases.end(),
+                                  [&](const PhaseFigures& each) { return each.name == name; });
+  return found == report.phases.end() ? nullptr : &*found;
 }
 
 class Comparison {
@@ -79,6 +84,7 @@ class Comparison {
   [[nodiscard]] Diff make() {
     totals();
     parts();
+    regions();
     if (is_one_measure_) {
       for (std::size_t i = 0; i < cause_count; ++i) {
         add_if_any(diff_.causes, of_cause(static_cast<Cause>(i)));
@@ -105,24 +111,23 @@ class Comparison {
   [[nodiscard]] std::vector<double> values(const std::vector<Report>& reports, Sum sum) const {
     std::vector<double> of_runs;
     for (const Report& each : reports) {
-      of_runs.push_back(static_cast<double>(sum(each)) / shares(each, diff_.is_by_step));
+      of_runs.push_back(static_cast<double>(sum(each)) / shares_of(each, diff_.is_by_step));
     }
     return of_runs;
   }
 
-  /// `sum`: of a report, over its ranks. `of_step`: the same of a step; empty if steps do not have it.
+  /// `sum`: of a report, over its ranks. `samples`: how it varies within a run; empty if that is not known.
   /// If records are missing, nothing certain follows from the recorded part for the rest.
   template <typename Sum>
-  DiffRow row(std::string name, Sum sum, const StepFigure& of_step) const {
+  DiffRow row(std::string name, Sum sum, const Samples& samples) const {
     const std::vector<double> before = values(before_, sum);
     const std::vector<double> after = values(after_, sum);
     DiffRow result{std::move(name), mean_of(before), mean_of(after), std::nullopt, Verdict::unknown};
     if (!diff_.is_known) {
       return result;
     }
-    result.margin_ns = diff_.from_steps && of_step
-                           ? margin_of_difference(batch_means(before_.front(), of_step),
-                                                  batch_means(after_.front(), of_step))
+    result.margin_ns = diff_.from_steps && samples
+                           ? margin_of_difference(samples(before_.front()), samples(after_.front()))
                            : margin_of_difference(before, after);
     result.verdict = verdict_on(result);
     return result;
@@ -151,7 +156,7 @@ class Comparison {
     const auto i = static_cast<std::size_t>(cause);
     DiffRow result = row(
         std::string(name_of(cause)), [i](const Report& report) { return report.by_cause[i]; },
-        [i](const StepFigures& step) { return step.by_cause[i]; });
+        by_step([i](const StepFigures& step) { return step.by_cause[i]; }));
     widen_by_clocks(cause, result);
     return result;
   }
@@ -166,7 +171,7 @@ class Comparison {
       const auto part = static_cast<TimePart>(i);
       DiffRow of_part = row(
           std::string(name_of(part)), [i](const Report& report) { return (*report.parts)[i]; },
-          [i](const StepFigures& step) { return step.parts ? (*step.parts)[i] : 0; });
+          by_step([i](const StepFigures& step) { return step.parts ? (*step.parts)[i] : 0; }));
       if (const std::optional<Cause> cause = cause_of(part)) {
         widen_by_clocks(*cause, of_part);
       }
@@ -185,14 +190,37 @@ class Comparison {
       };
     };
     diff_.totals.push_back(row(diff_.is_by_step ? "step" : "run", of_ranks(&RankFigures::total_ns),
-                               [](const StepFigures& step) { return step.total_ns; }));
+                               by_step([](const StepFigures& step) { return step.total_ns; })));
     if (diff_.is_exposed) {
       diff_.totals.push_back(row("exposed", of_ranks(&RankFigures::exposed_ns),
-                                 [](const StepFigures& step) { return sum_of(step.by_cause); }));
+                                 by_step([](const StepFigures& step) { return sum_of(step.by_cause); })));
       diff_.totals.push_back(row("hidden", of_ranks(&RankFigures::hidden_ns), nullptr));
       diff_.totals.push_back(row("kernels", of_ranks(&RankFigures::kernels_ns), nullptr));
     }
     diff_.totals.push_back(row("in MPI", of_ranks(&RankFigures::host_ns), nullptr));
+  }
+
+  void regions() {
+    std::set<std::string> names;
+    for (const std::vector<Report>* const reports : {&before_, &after_}) {
+      for (const Report& each : *reports) {
+        for (const PhaseFigures& phase : each.phases) {
+          names.insert(phase.name);
+        }
+      }
+    }
+    for (const std::string& name : names) {
+      const auto total_ns = [&name](const Report& report) {
+        const PhaseFigures* const phase = phase_named(report, name);
+        return phase == nullptr ? 0 : phase->total_ns;
+      };
+      diff_.regions.push_back(row(name, total_ns, [&name](const Report& report) {
+        const PhaseFigures* const phase = phase_named(report, name);
+        return batch_means(report, [phase](std::size_t batch) {
+          return phase == nullptr || batch >= phase->batches_ns.size() ? 0 : phase->batches_ns[batch];
+        });
+      }));
+    }
   }
 
   /// Returns a name that survives changes of the program: lines and addresses change.
@@ -271,6 +299,16 @@ class Comparison {
 };
 
 }  // namespace
+
+double shares_of(const Report& report, bool is_by_step) {
+  const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
+  return ranks * (is_by_step ? static_cast<double>(report.steps->each.size()) : 1.0);
+}
+
+ComparedState state_of(const Report& report) {
+  return {report.program,    report.mpi_version,       report.hosts,        report.devices,
+          report.world_size, report.began_realtime_ns, report.simulated_gpu};
+}
 
 std::string_view identifier_of(Verdict verdict) noexcept {
   switch (verdict) {

@@ -43,6 +43,11 @@ struct ComparedState {
   bool simulated_gpu = false;
 };
 
+/// Returns the divisor by which a report's sums become those of the average rank, of a step or of the run.
+[[nodiscard]] double shares_of(const Report& report, bool is_by_step);
+
+[[nodiscard]] ComparedState state_of(const Report& report);
+
 struct Diff {
   std::size_t runs_before = 0;
   std::size_t runs_after = 0;
@@ -57,6 +62,7 @@ struct Diff {
   std::vector<DiffRow> parts;  ///< sum to the first total; empty: not known of some run
   std::vector<DiffRow> causes;
   std::vector<DiffRow> call_sites;   ///< largest change first
+  std::vector<DiffRow> regions;      ///< NVTX ranges by name, the time in them; they may nest
   std::vector<std::string> remarks;  ///< why the two may not be comparable
 };
 

@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/comparison/diff_json.hpp"
 #include "analysis/report/text_figures.hpp"
-#include "analysis/report/text_table.hpp"
+#include "analysis/report/text_page.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -20,7 +21,7 @@ class DiffWriter {
  public:
   DiffWriter(const Diff& diff, bool colours)
       : diff_(diff),
-        colours_(colours),
+        page_(colours),
         unit_(std::max(diff.totals.front().before_ns, diff.totals.front().after_ns)) {}
 
   [[nodiscard]] std::string write(std::size_t top) {
@@ -35,19 +36,10 @@ class DiffWriter {
     }
     table("Where", diff_.call_sites, top);
     closing();
-    return std::move(text_);
+    return page_.take();
   }
 
  private:
-  void line(std::string_view content = "") { (text_ += content) += '\n'; }
-  [[nodiscard]] std::string styled(const char* code, std::string_view content) const {
-    return colours_ ? fmt::format("\033[{}m{}\033[0m", code, content) : std::string(content);
-  }
-  void paragraph(const char* code, std::string_view content) {
-    for (const std::string& each : wrapped(content, screen_columns)) {
-      line(styled(code, each));
-    }
-  }
   [[nodiscard]] static std::string change_text(const DiffRow& row) {
     if (row.before_ns == 0) {
       return row.after_ns == 0 ? "0 %" : "new";
@@ -82,23 +74,21 @@ class DiffWriter {
         fmt::format("{} before, {} after", unit_.with_unit(time.before_ns), unit_.with_unit(time.after_ns));
     switch (time.verdict) {
       case Verdict::less:
-        paragraph("1", fmt::format("{} became faster: {} ({}{}).", what, times, change_text(time),
-                                   main_part_text()));
+        page_.bold(
+            fmt::format("{} became faster: {} ({}{}).", what, times, change_text(time), main_part_text()));
         break;
       case Verdict::more:
-        paragraph("1", fmt::format("{} became slower: {} ({}{}).", what, times, change_text(time),
-                                   main_part_text()));
+        page_.bold(
+            fmt::format("{} became slower: {} ({}{}).", what, times, change_text(time), main_part_text()));
         break;
       case Verdict::jitter:
-        paragraph("1",
-                  fmt::format("{} takes as long as before within the margin: {} ({}, which may be chance).",
-                              what, times, change_text(time)));
+        page_.bold(fmt::format("{} takes as long as before within the margin: {} ({}, which may be chance).",
+                               what, times, change_text(time)));
         break;
       case Verdict::unknown:
-        paragraph("1",
-                  fmt::format("{}: {} ({}). {}", what, times, change_text(time),
-                              diff_.is_known ? "One run each cannot show whether that is chance."
-                                             : "Whether that is a change is unknown: records are missing."));
+        page_.bold(fmt::format("{}: {} ({}). {}", what, times, change_text(time),
+                               diff_.is_known ? "One run each cannot show whether that is chance."
+                                              : "Whether that is a change is unknown: records are missing."));
         break;
     }
   }
@@ -121,14 +111,9 @@ class DiffWriter {
                     row.margin_ns ? unit_.number(*row.margin_ns) : "?", change_text(row),
                     std::string(verdict_text(row.verdict))});
     }
-    line();
-    bool is_title = true;
-    for (const std::string& each : rows.lines(screen_columns)) {
-      line(is_title ? styled("1", each) : each);
-      is_title = false;
-    }
+    page_.table(rows);
     if (list.size() > top) {
-      line(styled("2", fmt::format("… and {} more (--top {})", list.size() - top, list.size())));
+      page_.dim(fmt::format("… and {} more (--top {})", list.size() - top, list.size()));
     }
   }
 
@@ -150,10 +135,10 @@ class DiffWriter {
       text +=
           "Repeat the runs to tell change from jitter (penstock diff --before A1 A2 A3 --after B1 B2 B3).";
     }
-    line();
-    paragraph("2", text);
+    page_.line();
+    page_.dim(text);
     for (const std::string& remark : diff_.remarks) {
-      paragraph("33", "! " + printable(remark));
+      page_.warning(remark);
     }
   }
   static std::string runs_text(std::size_t runs) {
@@ -161,47 +146,24 @@ class DiffWriter {
   }
 
   const Diff& diff_;
-  bool colours_;
+  TextPage page_;
   TimeUnit unit_;
-  std::string text_;
 };
-
-Json rows_of(const std::vector<DiffRow>& rows) {
-  Json list = Json::array();
-  for (const DiffRow& row : rows) {
-    list.push_back({{"name", row.name},
-                    {"before_s", row.before_ns * 1e-9},
-                    {"after_s", row.after_ns * 1e-9},
-                    {"margin_s", row.margin_ns ? Json(*row.margin_ns * 1e-9) : Json(nullptr)},
-                    {"verdict", identifier_of(row.verdict)}});
-  }
-  return list;
-}
-
-Json state_of(const ComparedState& state) {
-  return {{"program", state.program},
-          {"mpi", state.mpi_version},
-          {"ranks", state.world_size},
-          {"hosts", state.hosts},
-          {"gpus", state.devices},
-          {"simulated_gpu", state.simulated_gpu},
-          {"began_unix_s", static_cast<double>(state.began_realtime_ns) * 1e-9}};
-}
 
 Json document_of(const Diff& diff) {
   return {{"schema", "penstock-diff-1"},
           {"runs_before", diff.runs_before},
           {"runs_after", diff.runs_after},
-          {"before", state_of(diff.before)},
-          {"after", state_of(diff.after)},
+          {"before", json::of(diff.before)},
+          {"after", json::of(diff.after)},
           {"time_of", diff.is_by_step ? "step" : "run"},
           {"measure", diff.is_exposed ? "exposed_communication" : "communication_time"},
           {"records_missing", !diff.is_known},
           {"margins_from", diff.from_steps ? "steps" : "runs"},
-          {"totals", rows_of(diff.totals)},
-          {"parts", rows_of(diff.parts)},
-          {"causes", rows_of(diff.causes)},
-          {"call_sites", rows_of(diff.call_sites)},
+          {"totals", json::rows_of(diff.totals)},
+          {"parts", json::rows_of(diff.parts)},
+          {"causes", json::rows_of(diff.causes)},
+          {"call_sites", json::rows_of(diff.call_sites)},
           {"remarks", diff.remarks}};
 }
 

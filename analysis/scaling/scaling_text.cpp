@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/report/text_figures.hpp"
-#include "analysis/report/text_table.hpp"
+#include "analysis/report/text_page.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -34,46 +34,27 @@ std::string law_text(const ScalingLaw& law) {
 class ScalingWriter {
  public:
   ScalingWriter(const Scaling& scaling, bool colours)
-      : scaling_(scaling), colours_(colours), unit_(scaling.runs.back().time_ns) {}
+      : scaling_(scaling), page_(colours), unit_(scaling.runs.back().time_ns) {}
 
   [[nodiscard]] std::string write() {
-    paragraph("1", "penstock · " + command_text(scaling_.program));
-    paragraph("2", series());
+    page_.bold("penstock · " + command_text(scaling_.program));
+    page_.dim(series());
     for (const ScalingForecast& each : scaling_.forecasts) {
-      paragraph("1", verdict(each));
+      page_.bold(verdict(each));
     }
     times();
     laws();
-    line();
-    paragraph(
-        "2",
+    page_.line();
+    page_.dim(
         "p: ranks. The interval contains 95 % of runs, if one of the laws that fit these runs equally well "
         "is true. Left-out error: the law's error for a run left out of the fit.");
     for (const std::string& remark : scaling_.remarks) {
-      paragraph("33", "! " + printable(remark));
+      page_.warning(remark);
     }
-    return std::move(text_);
+    return page_.take();
   }
 
  private:
-  void line(std::string_view content = "") { (text_ += content) += '\n'; }
-  [[nodiscard]] std::string styled(const char* code, std::string_view content) const {
-    return colours_ ? fmt::format("\033[{}m{}\033[0m", code, content) : std::string(content);
-  }
-  void paragraph(const char* code, std::string_view content) {
-    for (const std::string& each : wrapped(content, screen_columns)) {
-      line(styled(code, each));
-    }
-  }
-  void table(const TextTable& rows) {
-    line();
-    bool is_title = true;
-    for (const std::string& each : rows.lines(screen_columns)) {
-      line(is_title ? styled("1", each) : each);
-      is_title = false;
-    }
-  }
-
   [[nodiscard]] std::string series() const {
     const std::string of =
         fmt::format("{} run{} on {} to {}", scaling_.runs.size(), scaling_.runs.size() == 1 ? "" : "s",
@@ -136,7 +117,7 @@ class ScalingWriter {
               fmt::format("{} … {}", unit_.number(each.time_ns.low), unit_.number(each.time_ns.high)),
               [&](std::size_t part) { return each.parts_ns[part].value; });
     }
-    table(rows);
+    page_.table(rows);
   }
 
   void laws() {
@@ -144,13 +125,12 @@ class ScalingWriter {
     for (const ScalingPartLaw& each : scaling_.laws) {
       rows.add_row({std::string(name_of(each.part)), law_text(each.law), percent_text(each.left_out_error)});
     }
-    table(rows);
+    page_.table(rows);
   }
 
   const Scaling& scaling_;
-  bool colours_;
+  TextPage page_;
   TimeUnit unit_;
-  std::string text_;
 };
 
 Json seconds_of(const PredictedValue& value) {

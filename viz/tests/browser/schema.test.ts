@@ -1,9 +1,9 @@
-// What `penstock report --json` and `penstock scale --json` really write keeps to its schema, and has no key that the
+// What `penstock report --json`, `penstock scale --json` and `penstock trend --json` really write keeps to its schema, and has no key that the
 // schema does not name.
 import { readFileSync } from 'node:fs';
 import Ajv from 'ajv';
 import { expect, it } from 'vitest';
-import { golden, report_of, scale_of, timeline_of } from './golden';
+import { golden, report_of, scale_of, timeline_of, trend_of } from './golden';
 
 type Schema = Record<string, unknown>;
 const schema_of = (name: string) => JSON.parse(readFileSync(new URL(`../../../analysis/${name}.schema.json`, import.meta.url), 'utf8')) as Schema;
@@ -31,6 +31,11 @@ it('a prediction for more ranks keeps to its schema', () => {
   const validate_scale = new Ajv({ allErrors: true, strict: false }).compile(closed(schema_of('scale')) as Schema);
   validate_scale(scale_of());
   expect(validate_scale.errors ?? []).toEqual([]);
+});
+it('a history of several runs keeps to its schema', () => {
+  const validate_trend = new Ajv({ allErrors: true, strict: false }).compile(closed(schema_of('trend')) as Schema);
+  validate_trend(trend_of());
+  expect(validate_trend.errors ?? []).toEqual([]);
 });
 it('a report with a key that is not in the schema does not', () => {
   expect(validate({ ...report_of('late_sender'), surprise: 1 })).toBe(false);

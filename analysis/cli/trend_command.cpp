@@ -1,0 +1,138 @@
+// penstock trend: shows the history of a program from recordings of its runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/cli/analysis_progress.hpp"
+#include "analysis/cli/commands.hpp"
+#include "analysis/cli/conditions.hpp"
+#include "analysis/cli/terminal.hpp"
+#include "analysis/comparison/baseline.hpp"
+#include "analysis/comparison/trend.hpp"
+#include "analysis/comparison/trend_text.hpp"
+#include "analysis/pipeline/analyse.hpp"
+#include "analysis/recording/flaw.hpp"
+#include "analysis/report/text_table.hpp"
+
+namespace penstock::cli {
+namespace {
+
+struct TrendOptions {
+  std::vector<std::filesystem::path> recordings;
+  bool as_given = false;
+  std::vector<std::string> regions;
+  analysis::AnalysisOptions analysis;
+  bool json = false;
+  std::size_t top = 20;
+  std::vector<analysis::FailCondition> fail_if;
+};
+
+struct History {
+  std::vector<analysis::NamedReport> reports;
+  std::vector<analysis::LeftOut> left_out;
+};
+
+/// Leaves out what cannot be read: a history should not end where one recording is broken.
+History read_all(const TrendOptions& options) {
+  History history;
+  for (const std::filesystem::path& each : options.recordings) {
+    try {
+      history.reports.push_back({each.string(), with_progress(options.analysis, [&](const auto& with_bar) {
+                                   return analysis::analyse(each, with_bar);
+                                 })});
+    } catch (const analysis::TraceError& error) {
+      history.left_out.push_back({each.string(), error.what()});
+    }
+  }
+  return history;
+}
+
+/// Returns true if steps were found in some runs and not in others, which cannot be compared.
+bool only_some_have_steps(const History& history) {
+  const auto count =
+      std::count_if(history.reports.begin(), history.reports.end(),
+                    [](const analysis::NamedReport& each) { return analysis::has_steps(each.report); });
+  return count != 0 && static_cast<std::size_t>(count) != history.reports.size();
+}
+
+/// Judges the newest run, changes against the one before it. A recording that cannot be read might be the
+/// newest one.
+int judge(const TrendOptions& options, const History& history) {
+  if (options.fail_if.empty()) {
+    return 0;
+  }
+  if (!history.left_out.empty()) {
+    fmt::print(stderr, "penstock trend: --fail-if cannot be decided: {}\n",
+               analysis::printable(history.left_out.front().why));
+    return condition_cannot_be_told;
+  }
+  const std::size_t count = history.reports.size();
+  std::optional<analysis::Baseline> before;
+  if (count > 1) {
+    before.emplace(history.reports[count - 2].report, history.reports.back().report);
+  }
+  return check(options.fail_if, history.reports.back().report, before, "trend");
+}
+
+int trend(TrendOptions options) {
+  History history = read_all(options);
+  if (only_some_have_steps(history)) {
+    options.analysis.whole_run = true;
+    options.analysis.step_range.clear();
+    history = read_all(options);
+  }
+  if (history.reports.empty()) {
+    for (const analysis::LeftOut& each : history.left_out) {
+      fmt::print(stderr, "penstock: {}\n", analysis::printable(each.why));
+    }
+    return 1;
+  }
+  if (!options.as_given) {
+    analysis::order_by_begin(history.reports);
+  }
+  const analysis::Trend result = analysis::trend_of(history.reports, options.regions);
+  fmt::print("{}", options.json ? analysis::to_json(result, history.left_out) + "\n"
+                                : analysis::to_text(result, history.left_out, wants_colours(), options.top));
+  return judge(options, history);
+}
+
+}  // namespace
+
+void add_trend_command(CLI::App& application, int& exit_code) {
+  auto options = std::make_shared<TrendOptions>();
+  CLI::App* const command = application.add_subcommand(
+      "trend", "Show how a program's steps changed from run to run, and which changes are more than jitter");
+  command->add_option("recordings", options->recordings, "Of runs of one program, ordered by when they began")
+      ->required()
+      ->type_name("RECORDING");
+  command->add_flag("--as-given", options->as_given, "Keep the order in which they are named");
+  command
+      ->add_option("--region", options->regions,
+                   "Show the time in NVTX ranges of this name, too; may be given several times")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  options->analysis.threads = 0;
+  CLI::Option* const whole_run =
+      command->add_flag("--whole-run", options->analysis.whole_run, "Whole runs, not steps");
+  command->add_option("--step", options->analysis.step_range, "The NVTX range that is a step of the program")
+      ->excludes(whole_run);
+  command->add_flag("--json", options->json, "Write JSON (schema penstock-trend-1) instead of text");
+  command->add_option("--top", options->top, "Newest runs shown")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_fail_if_option(
+      *command, options->fail_if,
+      "Exit with 3 if this holds of the newest run, with 4 if it cannot be decided: 'exposed > "
+      "10%', 'step > 12ms'; 'step > +5%' against the run before it");
+  command->callback([options, &exit_code] { exit_code = trend(*options); });
+}
+
+}  // namespace penstock::cli

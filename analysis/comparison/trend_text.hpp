@@ -1,0 +1,25 @@
+// Prints a history, for people and for machines. Computes nothing.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analysis/comparison/trend.hpp"
+
+namespace penstock::analysis {
+
+/// A recording that could not be read.
+struct LeftOut {
+  std::string recording;
+  std::string why;
+};
+
+/// Returns at most 100 columns. `top`: the number of runs shown, the newest ones.
+[[nodiscard]] std::string to_text(const Trend& trend, const std::vector<LeftOut>& left_out, bool colours,
+                                  std::size_t top);
+
+/// Returns JSON of the schema "penstock-trend-1", described in analysis/README.md.
+[[nodiscard]] std::string to_json(const Trend& trend, const std::vector<LeftOut>& left_out);
+
+}  // namespace penstock::analysis
