@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/report/text_table.hpp"
 
 namespace penstock::cli {
@@ -52,7 +53,7 @@ int check(const std::vector<analysis::FailCondition>& conditions, const analysis
       const std::string why = why_unknown(condition, report, baseline);
       fmt::print(stderr, "penstock {}: --fail-if \"{}\" cannot be decided{}{}\n", command, condition.text(),
                  why.empty() ? "" : ": ", analysis::printable(why));
-      exit_code = std::max(exit_code, condition_cannot_be_told);
+      exit_code = std::max(exit_code, cannot_be_told);
     } else if (condition.holds(*figure)) {
       fmt::print(stderr, "penstock {}: {}\n", command, condition.describe(*figure));
       exit_code = exit_code == 0 ? condition_holds : exit_code;

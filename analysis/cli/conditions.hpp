@@ -13,9 +13,8 @@
 
 namespace penstock::cli {
 
-/// Exit codes besides 0 and those of errors.
+/// The exit code besides 0, cannot_be_told and those of errors.
 inline constexpr int condition_holds = 3;
-inline constexpr int condition_cannot_be_told = 4;
 
 /// `conditions` must live as long as the application.
 void add_fail_if_option(CLI::App& command, std::vector<analysis::FailCondition>& conditions,

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analysis/cli/analysis_progress.hpp"
+#include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/conditions.hpp"
 #include "analysis/cli/terminal.hpp"
@@ -38,18 +39,25 @@ struct TrendOptions {
 struct History {
   std::vector<analysis::NamedReport> reports;
   std::vector<analysis::LeftOut> left_out;
+  bool is_readable = true;  ///< false: a recording could not be read
 };
 
-/// Leaves out what cannot be read: a history should not end where one recording is broken.
+/// Leaves out what cannot be read or has not the step that was asked for: a history should not end where one
+/// recording is broken.
 History read_all(const TrendOptions& options) {
   History history;
   for (const std::filesystem::path& each : options.recordings) {
     try {
-      history.reports.push_back({each.string(), with_progress(options.analysis, [&](const auto& with_bar) {
-                                   return analysis::analyse(each, with_bar);
-                                 })});
+      analysis::Report report = with_progress(
+          options.analysis, [&](const auto& with_bar) { return analysis::analyse(each, with_bar); });
+      if (report.missing_step.empty()) {
+        history.reports.push_back({each.string(), std::move(report)});
+      } else {
+        history.left_out.push_back({each.string(), missing_step_text(each, report)});
+      }
     } catch (const analysis::TraceError& error) {
       history.left_out.push_back({each.string(), error.what()});
+      history.is_readable = false;
     }
   }
   return history;
@@ -72,7 +80,7 @@ int judge(const TrendOptions& options, const History& history) {
   if (!history.left_out.empty()) {
     fmt::print(stderr, "penstock trend: --fail-if cannot be decided: {}\n",
                analysis::printable(history.left_out.front().why));
-    return condition_cannot_be_told;
+    return cannot_be_told;
   }
   const std::size_t count = history.reports.size();
   std::optional<analysis::Baseline> before;
@@ -93,7 +101,7 @@ int trend(TrendOptions options) {
     for (const analysis::LeftOut& each : history.left_out) {
       fmt::print(stderr, "penstock: {}\n", analysis::printable(each.why));
     }
-    return 1;
+    return history.is_readable ? cannot_be_told : 1;
   }
   if (!options.as_given) {
     analysis::order_by_begin(history.reports);

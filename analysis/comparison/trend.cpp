@@ -18,9 +18,6 @@ std::string what_is_missing_in(const Report& report) {
   if (report.recorded_part) {
     return recorded_part_text(*report.recorded_part);
   }
-  if (!report.missing_step.empty()) {
-    return "has no NVTX range \"" + report.missing_step + "\"";
-  }
   return report.counted_ranks == 0 ? "has no usable rank" : "";
 }
 

@@ -246,6 +246,9 @@ TEST_F(Command, trend_of_any_number_of_recordings_leaves_out_what_cannot_be_read
   EXPECT_NE(none.errors.find("penstock: /nowhere: no such file or directory\n"), std::string::npos)
       << none.errors;
   EXPECT_NE(none.errors.find("/etc/passwd"), std::string::npos) << none.errors;
+  const Outcome other_step = penstock("trend --step nosuch " + recording);
+  EXPECT_EQ(other_step.exit_code, 4);
+  EXPECT_NE(other_step.errors.find("has no NVTX range \"nosuch\""), std::string::npos) << other_step.errors;
   EXPECT_EQ(penstock("trend").exit_code, 2);
   EXPECT_EQ(penstock("trend --top 0 " + recording).exit_code, 2);
 }
