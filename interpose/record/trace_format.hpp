@@ -44,7 +44,7 @@ enum class RecordKind : std::uint8_t {
   notice = 13,
   collective_operation = 14,
   thread = 15,
-  fact = 16,
+  fact = 17,
 };
 
 /// The kind of a buffer's memory. The numbers are part of the format.
