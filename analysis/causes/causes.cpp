@@ -1,6 +1,7 @@
 #include "analysis/causes/causes.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -61,6 +62,10 @@ std::string_view name_of(Cause cause) noexcept {
       break;
   }
   return "unattributed";
+}
+
+Cause main_cause(const TimeByCause& times) noexcept {
+  return static_cast<Cause>(std::distance(times.begin(), std::max_element(times.begin(), times.end())));
 }
 
 std::string_view identifier_of(Cause cause) noexcept {

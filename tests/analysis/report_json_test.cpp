@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/text/report_text.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
@@ -103,6 +104,51 @@ TEST(ReportJson, has_no_more_step_entries_than_a_page_can_hold) {
   EXPECT_DOUBLE_EQ(steps.at("start_up").at("total_s").get<double>(), 100e-9);
 }
 
+TEST(ReportJson, slowest_steps_are_single_ones_where_many_steps_are_joined) {
+  RecordingBuilder rank(0, 1);
+  std::uint64_t begin = 0;
+  for (std::uint64_t step = 0; step < 4100; ++step) {
+    const std::uint64_t waits = step == 2500 ? 9000 : 1000;
+    rank.range("step", begin, begin + waits + 1000)
+        .kernel(begin, begin + 900)
+        .call({.function = "MPI_Win_fence", .begin = begin + 1000, .end = begin + 1000 + waits});
+    begin += waits + 1000;
+  }
+  const nlohmann::json steps = json_of({rank.runs(0, begin)}).at("steps");
+  EXPECT_LE(steps.at("each").size(), 2000u);
+  EXPECT_EQ(steps.at("slowest").size(), 20u);
+  const nlohmann::json& slowest = steps.at("slowest").at(0);
+  EXPECT_EQ(slowest.at("first"), 2500u);
+  EXPECT_EQ(slowest.at("steps"), 1u);
+  EXPECT_DOUBLE_EQ(slowest.at("longest_s"), 10'000e-9);
+  EXPECT_DOUBLE_EQ(slowest.at("by_cause_s").at("unattributed"), 9'000e-9);
+  EXPECT_DOUBLE_EQ(slowest.at("parts_s").at("kernels"), 900e-9);
+  EXPECT_EQ(steps.at("slowest").at(1).at("first"), 0u);
+}
+
+TEST(ReportJson, headline_names_the_part_of_the_text_reports_and_has_its_words) {
+  RecordingBuilder rank(0, 1);
+  rank.runs(0, 1'000'000'000).kernel(0, 300'000'000);
+  rank.call({.function = "MPI_Win_fence", .begin = 300'000'000, .end = 400'000'000});
+  const TemporaryDirectory directory;
+  rank.write(directory.path());
+  const Report report = analyse(directory.path());
+  const nlohmann::json headline = nlohmann::json::parse(to_json(report)).at("headline");
+  EXPECT_EQ(headline.at("part"), "host_code");
+  EXPECT_DOUBLE_EQ(headline.at("time_s"), 0.6);
+  const auto words = headline.at("words").get<std::string>();
+  EXPECT_TRUE(words.starts_with("60.0 % of the run (0.600 s of 1.000 s on the average rank) is host code"));
+  EXPECT_NE(to_text(report, {}).find(words.substr(0, 60)), std::string::npos);
+}
+
+TEST(ReportJson, headline_of_exposed_communication_names_no_part) {
+  RecordingBuilder rank(0, 1);
+  rank.runs(0, 1'000'000'000).call({.function = "MPI_Win_fence", .begin = 0, .end = 700'000'000});
+  const nlohmann::json headline = json_of({rank}).at("headline");
+  EXPECT_TRUE(headline.at("part").is_null());
+  EXPECT_DOUBLE_EQ(headline.at("time_s"), 0.7);
+}
+
 TEST(ReportJson, absent_is_null_and_not_zero) {
   RecordingBuilder blind = barrier_at(0, 0);
   blind.header().features = trace::feature::gpu_used;
@@ -138,6 +184,8 @@ TEST(ReportJson, parts_of_job_ranks_and_steps_sum_to_their_times) {
   EXPECT_DOUBLE_EQ(json.at("host_code").at(0).at("host_code_s"), 2.25);
   EXPECT_EQ(json.at("host_code").at(0).at("most_rank"), 0);
   EXPECT_TRUE(json.at("host_code").at(0).at("range").is_null());
+  EXPECT_EQ(json.at("host_code").at(0).at("where").get<std::string>().substr(0, 28),
+            "between calls of MPI_Win_fen");
 }
 
 TEST(ReportJson, parts_are_null_where_kernels_are_not_known) {

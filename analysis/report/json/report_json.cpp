@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/report/headline.hpp"
 #include "analysis/report/json/json_parts.hpp"
 
 namespace penstock::analysis {
@@ -34,6 +35,12 @@ void shorten_ranks(Json& ranks, std::size_t most_rows, Json& left_out) {
   }
 }
 
+Json headline_json(const Headline& headline) {
+  return {{"part", headline.part ? Json(identifier_of(*headline.part)) : Json(nullptr)},
+          {"time_s", seconds(headline.time_ns)},
+          {"words", headline.text}};
+}
+
 Json document_of(const Report& report) {
   const bool is_exposed = report.measure == Measure::exposed_communication;
   Json json{{"schema", "penstock-report-2"},
@@ -54,6 +61,7 @@ Json document_of(const Report& report) {
                report.one_clock ? Json(nullptr) : Json(seconds(report.host_clock_error_ns))}}},
             {"measure", is_exposed ? "exposed_communication" : "communication_time"}};
   json["why_not_exposed"] = is_exposed ? Json(nullptr) : Json(report.why_not_exposed);
+  json["headline"] = headline_json(headline_of(report));
   json["recorded_part"] = report.recorded_part ? of(*report.recorded_part) : Json(nullptr);
   json["counted"] = {{"ranks", report.counted_ranks},
                      {"total_s", seconds(report.total_ns)},

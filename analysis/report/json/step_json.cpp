@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "analysis/report/json/json_parts.hpp"
 
@@ -9,6 +12,9 @@ namespace {
 /// The number of step entries that a page can hold. Longer lists are joined, the same number of steps per
 /// entry.
 constexpr std::size_t most_step_entries = 2000;
+
+/// The number of steps that are listed one by one since they took longest.
+constexpr std::size_t most_slow_steps = 20;
 
 Json outside_json(const OutsideFigures& outside) {
   return {{"total_s", seconds(outside.total_ns)}, {"counted_s", seconds(outside.counted_ns)}};
@@ -21,6 +27,33 @@ void add(const std::optional<TimeByPart>& some, std::optional<TimeByPart>& all) 
   for (std::size_t i = 0; some && i < part_count; ++i) {
     (*all)[i] += (*some)[i];
   }
+}
+
+Json entry_json(std::size_t first, std::size_t steps, const StepFigures& sum) {
+  return {{"first", first},
+          {"steps", steps},
+          {"total_s", seconds(sum.total_ns)},
+          {"longest_s", seconds(sum.longest_ns)},
+          {"longest_rank", sum.longest_rank},
+          {"by_cause_s", seconds_by_cause(sum.by_cause)},
+          {"parts_s", seconds_by_part(sum.parts)}};
+}
+
+/// Returns single steps, longest first.
+Json slowest_json(const std::vector<StepFigures>& each) {
+  std::vector<std::size_t> order(each.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::size_t shown = std::min(each.size(), most_slow_steps);
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown), order.end(),
+                    [&](std::size_t left, std::size_t right) {
+                      return std::tie(each[right].longest_ns, left) < std::tie(each[left].longest_ns, right);
+                    });
+  order.resize(shown);
+  Json slowest = Json::array();
+  for (const std::size_t step : order) {
+    slowest.push_back(entry_json(step, 1, each[step]));
+  }
+  return slowest;
 }
 
 }  // namespace
@@ -43,13 +76,7 @@ Json of(const StepsFigures& steps) {
       }
       add(step.parts, sum.parts);
     }
-    entries.push_back({{"first", first},
-                       {"steps", end - first},
-                       {"total_s", seconds(sum.total_ns)},
-                       {"longest_s", seconds(sum.longest_ns)},
-                       {"longest_rank", sum.longest_rank},
-                       {"by_cause_s", seconds_by_cause(sum.by_cause)},
-                       {"parts_s", seconds_by_part(sum.parts)}});
+    entries.push_back(entry_json(first, end - first, sum));
   }
   return {{"mark", steps.mark},
           {"mark_is_nvtx_range", steps.is_range},
@@ -57,7 +84,8 @@ Json of(const StepsFigures& steps) {
           {"median_s", seconds(steps.median_ns)},
           {"start_up", outside_json(steps.before)},
           {"shutdown", outside_json(steps.behind)},
-          {"each", std::move(entries)}};
+          {"each", std::move(entries)},
+          {"slowest", slowest_json(steps.each)}};
 }
 
 }  // namespace penstock::analysis::json

@@ -93,6 +93,7 @@ Json of(const HostCodeFigures& place) {
   return {{"range", if_any(place.range)},
           {"after", if_any(place.behind)},
           {"before", if_any(place.before)},
+          {"where", where_text(place)},
           {"times", place.times},
           {"host_code_s", seconds(place.host_code_ns)},
           {"most_s", seconds(place.most_ns)},

@@ -3,21 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
+#include "analysis/report/headline.hpp"
+
 namespace penstock::analysis {
-namespace {
-
-const char* whole_of(const Report& report) {
-  if (report.recorded_part) {
-    return report.steps ? "recorded steps" : "recorded part";
-  }
-  return report.steps ? "steps" : "run";
-}
-
-}  // namespace
-
 ReportWriter::ReportWriter(const Report& shown, const TextOptions& how)
     : report(shown),
       options(how),
@@ -59,10 +49,6 @@ std::string ReportWriter::marked(std::string content, std::uint64_t figure_ns,
   }
   has_marks_ = true;
   return std::move(content) + " ‡";
-}
-
-Cause main_cause(const TimeByCause& times) {
-  return static_cast<Cause>(std::distance(times.begin(), std::max_element(times.begin(), times.end())));
 }
 
 }  // namespace penstock::analysis

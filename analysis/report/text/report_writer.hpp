@@ -55,7 +55,4 @@ class ReportWriter {
   std::string text_;
 };
 
-/// Returns the cause of most of these times.
-[[nodiscard]] Cause main_cause(const TimeByCause& times);
-
 }  // namespace penstock::analysis

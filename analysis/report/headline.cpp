@@ -1,0 +1,127 @@
+#include "analysis/report/headline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/report/text_figures.hpp"
+#include "analysis/report/text_table.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+std::string of_whole(const Report& report, std::uint64_t time_ns) {
+  return percent_text(share_of(time_ns, report.total_ns));
+}
+
+/// Returns "12.3 % of the run (0.123 s of 1.000 s on the average rank) is".
+std::string share_text(const Report& report, std::uint64_t time_ns) {
+  const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
+  const TimeUnit unit(static_cast<double>(report.total_ns) / ranks);
+  return fmt::format("{} of the {} ({} of {} on the average rank) is", of_whole(report, time_ns),
+                     whole_of(report), unit.with_unit(static_cast<double>(time_ns) / ranks),
+                     unit.with_unit(static_cast<double>(report.total_ns) / ranks));
+}
+
+/// Returns the part that is larger than exposed communication and any other, kernels left aside; nullopt if
+/// there is none, or if the parts of a GPU's work are not known.
+std::optional<TimePart> largest_beside_exposed(const Report& report) {
+  if (report.measure != Measure::exposed_communication || !report.parts) {
+    return std::nullopt;
+  }
+  std::optional<TimePart> largest;
+  std::uint64_t most_ns = exposed_in(*report.parts);
+  for (std::size_t i = 0; i < part_count; ++i) {
+    const auto part = static_cast<TimePart>(i);
+    if (part != TimePart::kernels && !cause_of(part) && (*report.parts)[i] > most_ns) {
+      most_ns = (*report.parts)[i];
+      largest = part;
+    }
+  }
+  return largest;
+}
+
+std::string host_code_verdict(const Report& report) {
+  std::string text = "host code: no kernel runs, and the host is outside MPI.";
+  if (!report.host_code.empty()) {
+    const HostCodeFigures& place = report.host_code.front();
+    const std::uint64_t all_ns = time_of(*report.parts, TimePart::host_code);
+    const std::string who = report.counted_ranks > 1 ? fmt::format(", most on rank {}", place.most_rank) : "";
+    text += fmt::format(" {} of it is {}{}.", percent_text(share_of(place.host_code_ns, all_ns)),
+                        printable(where_text(place)), who);
+  }
+  return text;
+}
+
+/// Returns what a part is, and where most of it.
+std::string verdict_on(const Report& report, TimePart part) {
+  switch (part) {
+    case TimePart::host_code:
+      return host_code_verdict(report);
+    case TimePart::staging_by_hand:
+      return "staging by hand: copies from and to the GPU around messages of host memory, while no kernel "
+             "runs." +
+             (report.hand_staging.empty()
+                  ? ""
+                  : fmt::format(" Most of it is for {}.", printable(report.hand_staging.front().at)));
+    case TimePart::other_copies:
+      return "copies and memsets of the program while no kernel runs.";
+    case TimePart::cuda_synchronisation:
+      return "CUDA synchronisation: the host waits for the GPU, on which no kernel and no copy runs.";
+    case TimePart::nccl:
+      return "NCCL: its kernels run, and no other.";
+    case TimePart::mpi_files:
+      return "files: the host is in MPI_File calls, and no kernel runs.";
+    default:
+      return std::string(name_of(part)) + ".";
+  }
+}
+
+/// Returns the call site that waits most, and why.
+std::string worst_call_text(const Report& report) {
+  if (report.counted_ns == 0 || report.call_sites.empty()) {
+    return "";
+  }
+  const CallSiteFigures& worst = report.call_sites.front();
+  const Cause cause = main_cause(worst.by_cause);
+  const std::uint64_t of_cause_ns = worst.by_cause[static_cast<std::size_t>(cause)];
+  const std::string who = worst.main_counterpart < 0 ? "" : fmt::format("; rank {}", worst.main_counterpart);
+  const bool is_unsure = is_within_error(of_cause_ns, worst.within_error[static_cast<std::size_t>(cause)]);
+  return fmt::format(" {} of it is {} at {}, above all {} ({} of that{}{}).",
+                     percent_text(share_of(worst.counted_ns, report.counted_ns)),
+                     printable(worst.mpi_function), place_in_sentence(worst), name_of(cause),
+                     percent_text(share_of(of_cause_ns, worst.counted_ns)), who,
+                     is_unsure ? "; within the error of the hosts' clocks" : "");
+}
+
+}  // namespace
+
+const char* whole_of(const Report& report) noexcept {
+  if (report.recorded_part) {
+    return report.steps ? "recorded steps" : "recorded part";
+  }
+  return report.steps ? "steps" : "run";
+}
+
+Headline headline_of(const Report& report) {
+  if (report.counted_ranks == 0) {
+    return {.text = "No figures: no rank has a usable recording."};
+  }
+  if (report.total_ns == 0) {
+    return {.text = fmt::format("No figures: the {} is empty.", whole_of(report))};
+  }
+  if (const std::optional<TimePart> worst = largest_beside_exposed(report)) {
+    const std::uint64_t time_ns = time_of(*report.parts, *worst);
+    return {worst, time_ns,
+            fmt::format("{} {} {} is exposed communication.", share_text(report, time_ns),
+                        verdict_on(report, *worst), of_whole(report, report.counted_ns))};
+  }
+  const std::string what = report.measure == Measure::exposed_communication
+                               ? "exposed communication: the rank is in MPI and its GPU computes nothing."
+                               : fmt::format("communication time. How much of it is exposed is unknown: {}.",
+                                             printable(report.why_not_exposed));
+  return {std::nullopt, report.counted_ns,
+          fmt::format("{} {}{}", share_text(report, report.counted_ns), what, worst_call_text(report))};
+}
+
+}  // namespace penstock::analysis
