@@ -234,6 +234,71 @@ void write_hostile(const std::filesystem::path& path) {
   }
 }
 
+/// 2,400 steps of 1 ms, more than a report lists one by one. Most of each is host code in the NVTX range
+/// assemble; in step 1,700 rank 1 needs 5 ms longer for it, and rank 0 waits. Rank 0 has two threads that
+/// communicate.
+void write_long_run(const std::filesystem::path& path) {
+  constexpr std::uint64_t us = 1000;
+  constexpr std::uint64_t steps = 2400;
+  constexpr std::uint64_t slow = 1699;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RecordingBuilder builder(rank, 2);
+    builder.named("solver");
+    std::uint64_t begin = 10 * ms;
+    for (std::uint64_t step = 0; step < steps; ++step) {
+      const std::uint64_t assembled = begin + 500 * us + (step == slow ? 5 * ms : 0);
+      const std::uint64_t own = rank == 1 ? assembled : begin + 500 * us;
+      builder.range("step", begin, assembled + 500 * us)
+          .range("assemble", begin, own)
+          .kernel(own + 20 * us, own + 320 * us, "_Z4bulkPfi")
+          .copy(own + 330 * us, own + 350 * us, 4096, 2)
+          .call({.function = "MPI_Allreduce",
+                 .begin = own + 360 * us,
+                 .end = assembled + 480 * us,
+                 .bytes = 8,
+                 .call_site = 0x1300,
+                 .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
+      begin = assembled + 500 * us;
+    }
+    builder.runs(0, begin + 10 * ms);
+    if (rank == 0) {
+      builder.on_lane(1).named("io").call(
+          {.function = "MPI_Probe", .begin = 20 * ms, .end = 420 * ms, .call_site = 0x1400});
+    }
+    builder.write(path);
+  }
+}
+
+/// Rank 1 sends nothing more from 40 ms on and does not reach MPI_Finalize; rank 0 waits for it until its own
+/// recording ends.
+void write_unfinished(const std::filesystem::path& path) {
+  RecordingBuilder(0, 2)
+      .runs(0, 100 * ms)
+      .never_finishes()
+      .kernel(0, 20 * ms)
+      .call({.function = "MPI_Barrier",
+             .begin = 20 * ms,
+             .end = 30 * ms,
+             .call_site = 0x40,
+             .collective_ordinal = 1})
+      .call({.function = "MPI_Barrier",
+             .begin = 35 * ms,
+             .end = 100 * ms,
+             .call_site = 0x40,
+             .collective_ordinal = 2})
+      .write(path);
+  RecordingBuilder(1, 2)
+      .runs(0, 40 * ms)
+      .never_finishes()
+      .kernel(0, 25 * ms)
+      .call({.function = "MPI_Barrier",
+             .begin = 25 * ms,
+             .end = 30 * ms,
+             .call_site = 0x40,
+             .collective_ordinal = 1})
+      .write(path);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -250,5 +315,7 @@ int main(int argc, char** argv) {
   write_ring(folder(directory, "ring"));
   write_blind(folder(directory, "blind"));
   write_hostile(folder(directory, "hostile"));
+  write_long_run(folder(directory, "long_run"));
+  write_unfinished(folder(directory, "unfinished"));
   return 0;
 }

@@ -5,7 +5,7 @@ export interface Column {
   /** The numbers of the column: `count` of them, from `first`. */
   readonly first: number;
   readonly count: number;
-  /** Seconds by cause, in the order of `causes`. */
+  /** Seconds by layer, in the order of the chart's layers. */
   readonly parts: readonly number[];
   /** A second figure, drawn as a line; of joined columns the largest. */
   readonly line: number | null;

@@ -49,10 +49,10 @@ const section_of: Record<List, string> = {
 /** Returns the id of a list's row in the page. */
 export const row_id = (list: string, row: number) => `${list}-${row}`;
 
-/** Returns where advice is shown: its row, if this page has it; else the causes. */
+/** Returns where advice is shown: its row, if this page has it; else where the time goes. */
 function place_of({ shown_in }: Advice, report: Report) {
   return shown_in === null || shown_in.row >= report[shown_in.list].length
-    ? { target: 'causes', section_name: 'Causes' }
+    ? { target: 'time', section_name: 'Time' }
     : { target: row_id(shown_in.list, shown_in.row), section_name: section_of[shown_in.list] };
 }
 

@@ -15,7 +15,7 @@ export const measures: readonly { measure: MatrixShown; name: string }[] = [
   { measure: 'transport', name: 'Transport' },
 ];
 
-/** Returns the transports of the cells, most bytes first: the order of their colours. */
+/** Returns the transports of the cells, most bytes first. */
 export function transports_of(cells: readonly MatrixCell[]): string[] {
   const bytes = new Map<string, number>();
   for (const cell of cells) bytes.set(cell.transport, (bytes.get(cell.transport) ?? 0) + cell.bytes);

@@ -1,5 +1,5 @@
 // Ranks beside each other.
-import type { Rank } from '../generated/report';
+import type { Rank, Thread } from '../generated/report';
 import { causes, cause_name, type Cause } from './causes';
 import type { Column } from './columns';
 
@@ -54,3 +54,28 @@ export function extremes(ranks: readonly Rank[]): { least: Rank; most: Rank } | 
   const most = counted[counted.length - 1];
   return least === undefined || most === undefined || least === most ? undefined : { least, most };
 }
+
+/** A row of the figures of ranks: a rank, or one of its threads. */
+export interface RankRow {
+  readonly rank: Rank;
+  readonly thread: Thread | undefined;
+  /** The rank's or the thread's own. */
+  readonly figures: Rank | Thread;
+}
+
+/** Returns each rank, followed by its threads. */
+export const rank_rows = (ranks: readonly Rank[]): RankRow[] =>
+  ranks.flatMap((rank) => [{ rank, thread: undefined, figures: rank }, ...(rank.threads ?? []).map((thread) => ({ rank, thread, figures: thread }))]);
+
+/** Returns a thread's name: its number, with it or instead of it what the program calls it. */
+export function thread_name(thread: Thread, of_rank: readonly Thread[]): string {
+  if (thread.name === null || thread.name === '') return `${thread.number}`;
+  return of_rank.filter(({ name }) => name === thread.name).length > 1 ? `${thread.number} (${thread.name})` : thread.name;
+}
+
+export const row_name = ({ rank, thread }: RankRow): string => (thread === undefined ? `${rank.rank}` : `${rank.rank}, thread ${thread_name(thread, rank.threads ?? [])}`);
+
+/** Returns true if the thread is not known to have launched kernels, so that those of all GPUs count as its own. */
+export const counts_all_kernels = ({ rank, thread }: RankRow): boolean => thread !== undefined && rank.kernels_recorded && (thread.gpus === null || thread.gpus.length === 0);
+
+export const all_kernels_meaning = "is not known to have launched any kernel: the kernels of all the rank's GPUs count";

@@ -4,7 +4,6 @@ import type { Report } from '../generated/report';
 import type { LoadedTimeline } from '../load';
 import { command_text } from '../model/places';
 import { CallSites } from './call_sites';
-import { Causes } from './causes';
 import { Confidence } from './confidence';
 import { Efficiencies } from './efficiency';
 import { Head } from './head';
@@ -16,6 +15,7 @@ import { Ranks } from './ranks';
 import { StagingByHand } from './staging';
 import { StepsView } from './steps';
 import { Summary } from './summary';
+import { Time } from './time';
 import { TimelineSection } from './timeline/section';
 import { WaitedFor } from './waited_for';
 import { WhatIf } from './what_if';
@@ -24,11 +24,11 @@ import { WhatIf } from './what_if';
 const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['summary', 'Summary', () => true],
   ['timeline', 'Timeline', () => true],
-  ['causes', 'Causes', (report) => report.counted.counted_s > 0],
+  ['time', 'Time', (report) => report.counted.total_s > 0],
   ['what-if', 'What if', (report) => report.counted.counted_s > 0],
   ['efficiency', 'Efficiency', (report) => report.replay !== null],
   ['ranks', 'Ranks', () => true],
-  ['waited-for', 'Waited for', (report) => report.peers.length > 0 || report.late_ranks.length > 0 || report.longest_waits.length > 0],
+  ['waited-for', 'Waited for', (report) => report.peers.length > 0 || report.latecomers.length > 0 || report.late_ranks.length > 0 || report.longest_waits.length > 0],
   ['steps', 'Steps', (report) => report.steps !== null],
   ['call-sites', 'Call sites', (report) => report.call_sites.length > 0],
   ['messages', 'Messages', (report) => report.transports.length > 0 || report.collectives.length > 0],
@@ -43,7 +43,7 @@ export function App({ report, timeline }: { report: Report; timeline: LoadedTime
   useEffect(() => {
     document.title = `${command_text(report.job.program)} · Penstock report`;
     // The sections did not exist yet when the browser looked for the address's fragment.
-    if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    if (location.hash.length > 1) document.getElementById(location.hash.slice(1).split('?')[0] ?? '')?.scrollIntoView();
   }, [report]);
   const shown = sections.filter(([, , has_any]) => has_any(report));
   const has = (id: string) => shown.some(([each]) => each === id);
@@ -56,7 +56,7 @@ export function App({ report, timeline }: { report: Report; timeline: LoadedTime
       <main>
         <Summary report={report} />
         <TimelineSection loaded={timeline} />
-        {has('causes') ? <Causes report={report} /> : null}
+        {has('time') ? <Time report={report} /> : null}
         {has('what-if') ? <WhatIf report={report} /> : null}
         <Efficiencies report={report} />
         <Ranks report={report} />

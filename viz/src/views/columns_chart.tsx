@@ -4,13 +4,15 @@ import { scaleLinear } from 'd3-scale';
 import { area, curveStepAfter, line, stack } from 'd3-shape';
 import { useMemo, useState } from 'preact/hooks';
 import { time_text, time_unit } from '../format';
-import { causes, cause_name, type Cause } from '../model/causes';
 import { joined, panned, visible, zoomed, type Column, type Window } from '../model/columns';
+import { part_name, type Part } from '../model/parts';
 import { Legend } from './parts';
 import { use_width } from './use_width';
 
 interface Properties {
   readonly columns: readonly Column[];
+  /** What the columns' parts are. */
+  readonly layers: readonly Part[];
   /** The name of a column, as in "rank 3". */
   readonly noun: string;
   /** Added to a column's number if people count from 1. */
@@ -27,7 +29,7 @@ const margin = { top: 8, right: 8, bottom: 34, left: 58 };
 /** Narrower columns cannot be distinguished. */
 const least_column_px = 2;
 
-export function ColumnsChart({ columns, noun, first_number, adjective, line_name, label }: Properties) {
+export function ColumnsChart({ columns, layers, noun, first_number, adjective, line_name, label }: Properties) {
   const { ref, width } = use_width();
   const all = useMemo<Window>(() => {
     const last = columns[columns.length - 1];
@@ -45,13 +47,13 @@ export function ColumnsChart({ columns, noun, first_number, adjective, line_name
   const y = scaleLinear([0, highest_s], [height - margin.bottom, margin.top]).nice(5);
   const unit = time_unit(highest_s);
 
-  // An area by cause in steps: 8 paths for any number of columns. The last point closes the last column.
+  // An area by layer in steps: as many paths for any number of columns. The last point closes the last column.
   const last = shown[shown.length - 1];
   const points = last === undefined ? [] : [...shown, { ...last, first: last.first + last.count }];
-  const layers = stack<Column, number>()
-    .keys(causes.map((_, index) => index))
+  const stacked = stack<Column, number>()
+    .keys(layers.map((_, index) => index))
     .value((column, index) => column.parts[index] ?? 0)([...points]);
-  const shape = area<(typeof layers)[number][number]>()
+  const shape = area<(typeof stacked)[number][number]>()
     .x((point) => x(point.data.first))
     .y0((point) => y(point[0]))
     .y1((point) => y(point[1]))
@@ -99,7 +101,7 @@ export function ColumnsChart({ columns, noun, first_number, adjective, line_name
   };
 
   const chosen = cursor === undefined ? undefined : shown[cursor];
-  const present = causes.filter((_, index) => columns.some((column) => (column.parts[index] ?? 0) > 0));
+  const present = layers.filter((_, index) => columns.some((column) => (column.parts[index] ?? 0) > 0));
   const is_all = window.from === all.from && window.to === all.to;
   const numbers = x.ticks(Math.max(2, Math.floor(plot_px / 90))).filter((tick) => Number.isInteger(tick) && tick < window.to);
   return (
@@ -139,9 +141,9 @@ export function ColumnsChart({ columns, noun, first_number, adjective, line_name
         <text class="tick" x={(margin.left + width - margin.right) / 2} y={height - 4} text-anchor="middle">
           {noun}
         </text>
-        {layers.map((layer) => {
-          const cause: Cause | undefined = causes[layer.key];
-          return cause !== undefined && present.includes(cause) ? <path key={cause} class={`fill-${cause} layer`} d={shape(layer) ?? ''} /> : null;
+        {stacked.map((layer) => {
+          const part = layers[layer.key];
+          return part !== undefined && present.includes(part) ? <path key={part} class={`fill-${part} layer`} d={shape(layer) ?? ''} /> : null;
         })}
         {line_name === undefined ? null : <path class="overline" d={overline(points) ?? ''} />}
         {chosen === undefined ? null : (
@@ -151,7 +153,7 @@ export function ColumnsChart({ columns, noun, first_number, adjective, line_name
       <p class="told" aria-live="polite">
         {chosen === undefined
           ? `${line_name === undefined ? '' : `The line is ${line_name}. `}Point at a column, or drag over some to see them closer.`
-          : words_of_column(chosen, noun, first_number, adjective, line_name)}
+          : words_of_column(chosen, layers, noun, first_number, adjective, line_name)}
       </p>
       <p class="zoom">
         <button type="button" onClick={() => set_window(zoomed(window, all, 0.5))}>
@@ -174,15 +176,15 @@ export function ColumnsChart({ columns, noun, first_number, adjective, line_name
   );
 }
 
-function words_of_column(column: Column, noun: string, first_number: number, adjective: string, line_name: string | undefined): string {
-  const parts = causes
-    .map((cause, index) => ({ cause, time_s: column.parts[index] ?? 0 }))
+function words_of_column(column: Column, layers: readonly Part[], noun: string, first_number: number, adjective: string, line_name: string | undefined): string {
+  const parts = layers
+    .map((part, index) => ({ part, time_s: column.parts[index] ?? 0 }))
     .filter((part) => part.time_s > 0)
     .sort((left, right) => right.time_s - left.time_s);
   const sum_s = parts.reduce((sum, part) => sum + part.time_s, 0);
   const first = column.first + first_number;
   const who = column.count === 1 ? `${noun} ${first}` : `${noun}s ${first} to ${first + column.count - 1}, on average`;
-  const why = parts.length === 0 ? '' : `: ${parts.map((part) => `${cause_name(part.cause)} ${time_text(part.time_s)}`).join(', ')}`;
+  const why = parts.length === 0 ? '' : `: ${parts.map((part) => `${part_name(part.part)} ${time_text(part.time_s)}`).join(', ')}`;
   const over = column.line === null || line_name === undefined ? '' : `; ${line_name} ${time_text(column.line)}`;
   return `${who}: ${time_text(sum_s)} ${adjective}${why}${over}.`;
 }

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Matrix, MatrixCell, Report } from '../generated/report';
 import { plural, time_unit } from '../format';
 import { measures, picture_of, reached_share, scale_of, shades, transports_of, value_of, value_text, who, words_of_cell, type MatrixMeasure, type MatrixShown, type Picture, type Scale } from '../model/matrix';
-import { fill_of, Section, TransportLegend } from './parts';
+import { Section, transport_fill, TransportLegend } from './parts';
 import { Table, type Column } from './table';
 import { use_width } from './use_width';
 
@@ -130,12 +130,12 @@ function MatrixOf({ matrix, report }: { matrix: Matrix; report: Report }) {
   const transports = useMemo(() => transports_of(picture.cells), [picture]);
   const scale = useMemo(() => (shown === 'transport' ? undefined : scale_of(picture.cells, shown)), [picture, shown]);
   const fill = useMemo(() => {
-    if (shown === 'transport') return (cell: MatrixCell) => fill_of(transports.indexOf(cell.transport));
+    if (shown === 'transport') return (cell: MatrixCell) => transport_fill(cell.transport);
     return (cell: MatrixCell) => {
       const value = value_of(cell, shown);
       return `heat-${value === null || scale === undefined ? 'unknown' : scale.shade(value)}`;
     };
-  }, [shown, scale, transports]);
+  }, [shown, scale]);
   const unit = time_unit(Math.max(...matrix.pairs.map((pair) => pair.moving_s)));
   const percent = (cell: MatrixCell) => {
     const share = reached_share(cell);

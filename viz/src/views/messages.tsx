@@ -3,7 +3,7 @@ import type { Collective, Report, Transport } from '../generated/report';
 import { bytes_text, count_text, size_class_text } from '../format';
 import { histogram, possible_gb_per_s, went_packed } from '../model/messages';
 import { words_of } from '../model/overview';
-import { CauseBar, fill_of, Section, TransportLegend } from './parts';
+import { CauseBar, Section, transport_fill, TransportLegend } from './parts';
 import { Table, type Column } from './table';
 
 function Sizes({ classes }: { classes: readonly Transport[] }) {
@@ -26,7 +26,7 @@ function Sizes({ classes }: { classes: readonly Transport[] }) {
                       const x = begin;
                       begin += (count / most) * 100;
                       return (
-                        <rect key={index} class={fill_of(index)} x={x} width={(count / most) * 100} height="10">
+                        <rect key={index} class={transport_fill(transports[index] ?? '')} x={x} width={(count / most) * 100} height="10">
                           <title>{`${transports[index] ?? ''}: ${count_text(count)} messages`}</title>
                         </rect>
                       );

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { causes, cause_meaning, cause_name, by_size, type Cause, type SecondsByCause } from '../model/causes';
 import { clock_error_meaning } from '../model/clock_error';
+import { part_meaning, part_name, type Part } from '../model/parts';
 import { digit_groups, share_of, time_text } from '../format';
 
 /** A number with spaced groups of digits that is copied without spaces. */
@@ -70,42 +71,57 @@ export function ClockErrorNote({ is_needed }: { is_needed: boolean }) {
   return is_needed ? <p class="note">‡ {clock_error_meaning}.</p> : null;
 }
 
+/** A small square in a colour of the style sheet. */
+export function Swatch({ kind }: { kind: string }) {
+  return (
+    <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+      <rect class={`fill-${kind}`} width="10" height="10" />
+    </svg>
+  );
+}
+
 export function CauseName({ cause }: { cause: Cause }) {
   return (
     <span class="cause" title={cause_meaning(cause)}>
-      <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
-        <rect class={`fill-${cause}`} width="10" height="10" />
-      </svg>
+      <Swatch kind={cause} />
       {cause_name(cause)}
     </span>
   );
 }
 
-export function Legend({ shown }: { shown: readonly Cause[] }) {
+export function PartName({ part }: { part: Part }) {
   return (
-    <ul class="legend" aria-label="Colours of the causes">
-      {shown.map((cause) => (
-        <li key={cause}>
-          <CauseName cause={cause} />
+    <span class="cause" title={part_meaning(part)}>
+      <Swatch kind={part} />
+      {part_name(part)}
+    </span>
+  );
+}
+
+export function Legend({ shown }: { shown: readonly Part[] }) {
+  return (
+    <ul class="legend" aria-label="Colours of the parts of the time">
+      {shown.map((part) => (
+        <li key={part}>
+          <PartName part={part} />
         </li>
       ))}
     </ul>
   );
 }
 
-/** The number of fills for things without a colour of their own; further ones share the last fill. */
-const fills = 8;
-export const fill_of = (index: number) => `fill-${Math.min(index, fills - 1)}`;
+/** Those with a colour of their own, which is the same in every picture. */
+const coloured_transports = ['peer', 'mpi', 'staged', 'network', 'local', 'relayed', 'pushed', 'fused'];
+const transport_kind = (name: string) => `transport-${coloured_transports.includes(name) ? name : 'other'}`;
+export const transport_fill = (name: string) => `fill-${transport_kind(name)}`;
 
 /** The colours of transports, in their order. */
 export function TransportLegend({ transports }: { transports: readonly string[] }) {
   return (
     <ul class="legend" aria-label="Colours of the transports">
-      {transports.map((name, index) => (
+      {transports.map((name) => (
         <li key={name}>
-          <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
-            <rect class={fill_of(index)} width="10" height="10" />
-          </svg>
+          <Swatch kind={transport_kind(name)} />
           {name}
         </li>
       ))}

@@ -2,12 +2,11 @@
 import { useState } from 'preact/hooks';
 import type { Rank, Report } from '../generated/report';
 import { share_of } from '../format';
-import { sum_of } from '../model/causes';
 import { words_of } from '../model/overview';
-import { compared, counted_ranks, extremes, rank_columns } from '../model/ranks';
+import { all_kernels_meaning, compared, counted_ranks, counts_all_kernels, extremes, rank_columns, rank_rows, row_name, type RankRow } from '../model/ranks';
 import { ColumnsChart } from './columns_chart';
 import { CauseBar, CauseName, Legend, Section } from './parts';
-import { by_size } from '../model/causes';
+import { by_size, causes, sum_of } from '../model/causes';
 import { Table, type Column } from './table';
 
 /** Up to this number of ranks, each has a bar with its name; more are columns. */
@@ -91,48 +90,59 @@ export function Ranks({ report }: { report: Report }) {
   const { is_exposed, adjective, noun, unit, whole } = words_of(report);
   const counted = counted_ranks(report.ranks);
   const in_unit = (time_s: number | null) => (time_s === null ? null : time_s * unit.per_second);
-  const time = (key: string, title: string, figure: (rank: Rank) => number | null, meaning: string): Column<Rank> => ({
+  const time = (key: string, title: string, figure: (row: RankRow) => number | null, meaning: string): Column<RankRow> => ({
     key,
     title,
     unit: unit.name,
     decimals: 3,
     meaning,
-    value: (rank) => in_unit(figure(rank)),
+    value: (row) => in_unit(figure(row)),
   });
-  const columns: Column<Rank>[] = [
-    { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: (rank) => rank.rank },
-    { key: 'host', title: 'host', value: (rank) => rank.host },
-    time('total', whole, (rank) => rank.total_s, 'What the figures are of'),
-    time('kernels', 'kernels', (rank) => rank.kernels_s, 'Kernels of the application ran'),
-    time('communication', 'comm.', (rank) => rank.communication_s, 'In MPI calls that wait or carry data, or non-blocking operations in flight'),
-    time('hidden', 'hidden', (rank) => rank.hidden_s, 'Communication while kernels ran'),
-    { key: 'overlap', title: 'overlap', unit: '%', decimals: 1, meaning: 'Hidden, of communication', value: (rank) => (rank.overlap === null ? null : rank.overlap * 100) },
-    time('counted', adjective, (rank) => (is_exposed ? rank.exposed_s : rank.host_in_mpi_s), 'In MPI, and no kernel ran'),
-    time('bound', 'up to', (rank) => rank.exposed_upper_bound_s, 'With non-blocking operations in flight'),
-    { key: 'share', title: `of ${whole}`, unit: '%', decimals: 2, value: (rank) => (rank.counted_s === null ? null : share_of(rank.counted_s, rank.total_s) * 100) },
-    {
-      key: 'notes',
-      title: 'notes',
-      value: (rank) =>
-        [rank.finished ? '' : 'did not reach MPI_Finalize', rank.counted ? '' : 'not counted', rank.used_gpu ? '' : 'used no GPU'].filter((note) => note !== '').join(', '),
-    },
+  const notes = ({ rank, thread }: RankRow) =>
+    thread !== undefined
+      ? ''
+      : [rank.finished ? '' : 'did not reach MPI_Finalize', rank.counted ? '' : 'not counted', rank.used_gpu ? '' : 'used no GPU'].filter((note) => note !== '').join(', ');
+  const rows = rank_rows(report.ranks);
+  const has_threads = rows.some(({ thread }) => thread !== undefined);
+  const show_name = (row: RankRow) => (
+    <span class={row.thread === undefined ? '' : 'indented'}>
+      {row_name(row)}
+      {counts_all_kernels(row) ? <abbr title={all_kernels_meaning}>{' §'}</abbr> : null}
+    </span>
+  );
+  const columns: Column<RankRow>[] = [
+    has_threads
+      ? { key: 'rank', title: 'Rank, thread', value: row_name, show: show_name }
+      : { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: ({ rank }) => rank.rank },
+    { key: 'host', title: 'host', value: ({ rank }) => rank.host },
+    time('total', whole, ({ rank, thread }) => (thread === undefined ? rank.total_s : null), 'What the figures are of'),
+    time('kernels', 'kernels', ({ figures }) => figures.kernels_s, 'Kernels of the application ran'),
+    time('communication', 'comm.', ({ figures }) => figures.communication_s, 'In MPI calls that wait or carry data, or non-blocking operations in flight'),
+    time('hidden', 'hidden', ({ figures }) => figures.hidden_s, 'Communication while kernels ran'),
+    { key: 'overlap', title: 'overlap', unit: '%', decimals: 1, meaning: 'Hidden, of communication', value: ({ figures }) => (figures.overlap === null ? null : figures.overlap * 100) },
+    time('counted', adjective, ({ figures }) => (is_exposed ? figures.exposed_s : figures.host_in_mpi_s), 'In MPI, and no kernel ran'),
+    time('bound', 'up to', ({ figures }) => figures.exposed_upper_bound_s, 'With messages under way while the rank was outside MPI'),
+    { key: 'share', title: `of ${whole}`, unit: '%', decimals: 2, value: ({ rank, figures }) => (figures.counted_s === null ? null : share_of(figures.counted_s, rank.total_s) * 100) },
+    { key: 'notes', title: 'notes', value: notes },
   ];
-  const has = (key: string) => report.ranks.some((rank) => (columns.find((column) => column.key === key)?.value(rank) ?? '') !== '');
+  const has_notes = rows.some((row) => notes(row) !== '');
   const is_one_host = report.job.hosts.length === 1;
   return (
     <Section id="ranks" title="Ranks">
       {counted.length === 0 ? null : counted.length <= few_ranks ? (
         <Bars ranks={counted} report={report} />
       ) : (
-        <ColumnsChart columns={rank_columns(report.ranks)} noun="rank" first_number={0} adjective={adjective} label={`${noun} of each rank, by cause`} />
+        <ColumnsChart columns={rank_columns(report.ranks)} layers={causes} noun="rank" first_number={0} adjective={adjective} label={`${noun} of each rank, by cause`} />
       )}
       <Table
-        caption="Figures of each rank"
+        caption={has_threads ? 'Figures of each rank and thread' : 'Figures of each rank'}
         search="Find ranks or hosts"
-        rows={report.ranks}
-        columns={columns.filter((column) => !(column.key === 'host' && is_one_host) && !(column.key === 'notes' && !has('notes')))}
+        rows={rows}
+        columns={columns.filter((column) => !(column.key === 'host' && is_one_host) && !(column.key === 'notes' && !has_notes))}
         left_out={report.left_out?.['ranks']}
       />
+      {has_threads ? <p class="note">A thread has its own calls and messages, and the kernels on the GPUs on which it launches any. Threads wait at the same time: their times do not add up to the rank’s.</p> : null}
+      {rows.some(counts_all_kernels) ? <p class="note">§ {all_kernels_meaning}.</p> : null}
       <Comparison report={report} />
     </Section>
   );

@@ -2,9 +2,10 @@
 import type { Report } from '../generated/report';
 import { count_text, time_text, time_unit } from '../format';
 import { words_of } from '../model/overview';
-import { slow_steps, step_columns, type SlowStep } from '../model/steps';
+import { part_name } from '../model/parts';
+import { slow_steps, step_columns, step_layers, type SlowStep } from '../model/steps';
 import { ColumnsChart } from './columns_chart';
-import { CauseName, Section } from './parts';
+import { PartName, Section } from './parts';
 import { Table, type Column } from './table';
 
 export function StepsView({ report }: { report: Report }) {
@@ -12,29 +13,28 @@ export function StepsView({ report }: { report: Report }) {
   const { adjective, noun, ranks } = words_of(report);
   if (steps === null || steps.each.length === 0) return null;
   const unit = time_unit(steps.median_s);
+  const layers = step_layers(steps);
+  const has_parts = layers.includes('kernels');
   const columns: Column<SlowStep>[] = [
-    {
-      key: 'step',
-      title: 'Step',
-      decimals: 0,
-      value: (row) => row.number,
-      ...(steps.each.some((entry) => entry.steps > 1) ? { show: (row: SlowStep) => (row.steps === 1 ? row.number : `${row.number} to ${row.number + row.steps - 1}`) } : {}),
-    },
+    { key: 'step', title: 'Step', decimals: 0, is_name: true, value: (row) => row.number },
     { key: 'longest', title: 'longest', unit: unit.name, decimals: 3, value: (row) => row.longest_s * unit.per_second },
     { key: 'median', title: 'of the median', unit: '×', decimals: 2, value: (row) => row.times_median },
     { key: 'rank', title: 'on rank', decimals: 0, value: (row) => (row.longest_rank < 0 ? null : row.longest_rank) },
     { key: 'waited', title: `${adjective} a rank`, unit: unit.name, decimals: 3, value: (row) => row.waited_s * unit.per_second },
     {
       key: 'why',
-      title: 'what grew most over the mean step',
-      value: (row) => row.cause ?? '',
-      show: (row) =>
-        row.cause === undefined ? (
-          'no waiting: it computed for longer'
+      title: 'what grew most over the mean step, a rank',
+      value: ({ growths }) => growths.map(({ part }) => part_name(part)).join(', '),
+      show: ({ growths }) =>
+        growths.length === 0 ? (
+          <>nothing of {has_parts ? 'its parts' : 'its waiting'} did: many grew a little{has_parts ? '' : ', or it computed for longer'}</>
         ) : (
-          <>
-            <CauseName cause={row.cause} /> by {time_text(row.cause_growth_s)}
-          </>
+          growths.map(({ part, by_s }, index) => (
+            <>
+              {index === 0 ? '' : ', '}
+              <PartName part={part} /> by {time_text(by_s)}
+            </>
+          ))
         ),
     },
   ];
@@ -47,14 +47,15 @@ export function StepsView({ report }: { report: Report }) {
       intro={`${count_text(steps.count)} steps (${steps.mark_is_nvtx_range ? 'NVTX range' : 'from'} ${steps.mark}), median ${time_text(steps.median_s)} on the slowest rank. Not counted: ${outside('start-up', steps.start_up)}${steps.shutdown === null ? '' : `; ${outside('shutdown', steps.shutdown)}`}.`}
     >
       <ColumnsChart
-        columns={step_columns(steps, ranks)}
+        columns={step_columns(steps, layers, ranks)}
+        layers={layers}
         noun="step"
         first_number={1}
-        adjective={`${adjective} on the average rank`}
+        adjective={has_parts ? 'on the average rank' : `${adjective} on the average rank`}
         line_name="the slowest rank's time"
-        label={`${noun} of the average rank in each step, by cause`}
+        label={has_parts ? 'Where the time of each step went, on the average rank' : `${noun} of the average rank in each step, by cause`}
       />
-      {slow.length === 0 ? <p>No step takes 5 % longer than the median.</p> : <Table caption="The longest steps" rows={slow} columns={columns} />}
+      {slow.length === 0 ? <p>No step takes 5 % longer than the median.</p> : <Table caption="The longest steps" search="Find steps or parts" rows={slow} columns={columns} />}
     </Section>
   );
 }

@@ -1,9 +1,10 @@
-// The verdict, where the average rank's time went, and the largest findings.
+// The headline, where the average rank's time went, and the largest findings.
 import type { Report } from '../generated/report';
-import { percent_text, share_of, time_number, time_text, type TimeUnit } from '../format';
+import { percent_text, share_of, time_number, time_text, time_unit, type TimeUnit } from '../format';
 import { findings, saving_of, type Finding } from '../model/findings';
-import { pieces_of_average_rank, verdict, words_of } from '../model/overview';
-import { Section, StackedBar } from './parts';
+import { pieces_of_average_rank, words_of } from '../model/overview';
+import { cause_of_part, part_name, parts, steps_of } from '../model/parts';
+import { Section, StackedBar, Swatch } from './parts';
 
 function verb_of(measure: Finding['measure'], adjective: string): string {
   return measure === 'saved' ? 'saves' : measure === 'saved_at_most' ? 'saves at most' : adjective;
@@ -30,50 +31,64 @@ function FindingCard({ finding, report }: { finding: Finding; report: Report }) 
   );
 }
 
-export function Summary({ report }: { report: Report }) {
-  const { unit, ranks, whole, adjective } = words_of(report);
+/** The headline's part of the whole, in large letters. */
+function Amount({ report }: { report: Report }) {
+  const { whole, adjective } = words_of(report);
+  const { part, time_s } = report.headline;
+  const known = parts.find((each) => each === part);
+  return (
+    <p class="large">
+      <strong>{percent_text(share_of(time_s, report.counted.total_s))}</strong>
+      <br />
+      of the {whole} {known === undefined ? adjective : part_name(known)}
+    </p>
+  );
+}
+
+/** Where the time of the average rank went, as one bar. */
+function WholeBar({ report }: { report: Report }) {
+  const { adjective, ranks, whole } = words_of(report);
+  const total_s = report.counted.total_s / ranks / steps_of(report);
+  const unit = time_unit(total_s);
   const pieces = pieces_of_average_rank(report);
-  const total_s = report.counted.total_s / ranks;
+  const what = report.steps === null ? `the average rank went: ${time_number(total_s, unit)} ${unit.name} of ${whole}` : `a step of the average rank went: ${time_number(total_s, unit)} ${unit.name}`;
+  return (
+    <figure>
+      <figcaption>Where the time of {what}</figcaption>
+      <StackedBar pieces={pieces} full={total_s} label="Where the time of the average rank went; the list below has the numbers" />
+      <ul class="pieces">
+        {pieces.map(({ kind, name, time_s }) => (
+          <li key={kind}>
+            <Swatch kind={kind} />
+            {kind !== 'other' && cause_of_part(kind) !== undefined ? `${adjective}: ${name}` : name}{' '}
+            <span class="figure">
+              {time_text(time_s)}, {percent_text(share_of(time_s, total_s))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </figure>
+  );
+}
+
+export function Summary({ report }: { report: Report }) {
+  const { unit, ranks, adjective } = words_of(report);
   const found = findings(report);
   const rest = report.advice.slice(found.filter(({ measure }) => measure !== 'waited').length);
   return (
     <Section id="summary" title="Summary">
       <div class="headline">
-        {report.counted.ranks === 0 ? null : (
-          <p class="large">
-            <strong>{percent_text(share_of(report.counted.counted_s, report.counted.total_s))}</strong>
-            <br />
-            of the {whole} {adjective}
-          </p>
-        )}
-        {report.recorded_part ? (
-          <p class="verdict" role="note">
-            <strong>! {report.recorded_part.words}.</strong>
-          </p>
-        ) : null}
-        <p class="verdict">{verdict(report)}</p>
+        {report.counted.total_s === 0 ? null : <Amount report={report} />}
+        <div>
+          {report.recorded_part ? (
+            <p class="verdict" role="note">
+              <strong>! {report.recorded_part.words}.</strong>
+            </p>
+          ) : null}
+          <p class="verdict">{report.headline.words}</p>
+        </div>
       </div>
-      {total_s > 0 ? (
-        <figure>
-          <figcaption>
-            Where the time of the average rank went: {time_number(total_s, unit)} {unit.name} of {whole}
-          </figcaption>
-          <StackedBar pieces={pieces} full={total_s} label="Where the time of the average rank went; the list below has the numbers" />
-          <ul class="pieces">
-            {pieces.map(({ kind, name, time_s }) => (
-              <li key={kind}>
-                <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
-                  <rect class={`fill-${kind}`} width="10" height="10" />
-                </svg>
-                {['computing', 'hidden', 'other'].includes(kind) ? name : `${adjective}: ${name}`}{' '}
-                <span class="figure">
-                  {time_text(time_s)}, {percent_text(share_of(time_s, total_s))}
-                </span>
-              </li>
-            ))}
-          </ul>
-        </figure>
-      ) : null}
+      {report.counted.total_s > 0 ? <WholeBar report={report} /> : null}
       <h3>{found.some(({ measure }) => measure !== 'waited') ? 'What would help most' : 'Where most waiting is'}</h3>
       {found.length === 0 ? <p>Nothing stands out: there is no communication worth naming.</p> : null}
       <ol class="findings">

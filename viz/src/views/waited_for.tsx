@@ -1,11 +1,24 @@
 // The ranks that others waited for, and what they did meanwhile.
-import type { LateRank, LongWait, Peer, Report } from '../generated/report';
+import type { Latecomer, LateRank, LongWait, Peer, Report } from '../generated/report';
 import { fixed, share_of, time_unit } from '../format';
 import { cause_name } from '../model/causes';
+import { is_within_clock_error } from '../model/clock_error';
+import { above_all_text, meanwhile_text, steps_text } from '../model/latecomers';
 import { words_of } from '../model/overview';
-import { CauseBar, CauseName, Section } from './parts';
+import { CauseBar, CauseName, ClockErrorMark, ClockErrorNote, Digits, Section } from './parts';
 import { show_moment } from './timeline/show';
 import { Table, type Column } from './table';
+
+const is_doubtful = ({ late_s, within_clock_error_s }: Latecomer) => is_within_clock_error(late_s, within_clock_error_s ?? 0);
+
+function LateBy({ late, text }: { late: Latecomer; text: string }) {
+  return (
+    <>
+      <Digits text={text} />
+      {is_doubtful(late) ? <ClockErrorMark /> : null}
+    </>
+  );
+}
 
 export function WaitedFor({ report }: { report: Report }) {
   const { unit, adjective } = words_of(report);
@@ -15,6 +28,15 @@ export function WaitedFor({ report }: { report: Report }) {
     { key: 'time', title: `${adjective}, of all ranks`, unit: unit.name, decimals: 3, value: (peer) => peer.counted_s * unit.per_second },
     { key: 'share', title: `of all that is ${adjective}`, unit: '%', decimals: 1, value: (peer) => share_of(peer.counted_s, report.counted.counted_s) * 100 },
     { key: 'bar', title: 'by cause', value: (peer) => peer.counted_s, show: (peer) => <CauseBar times={peer.by_cause_s} full={largest_s} /> },
+  ];
+  const latecomer_columns: Column<Latecomer>[] = [
+    { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: (late) => late.rank },
+    { key: 'call', title: 'comes late to', value: (late) => `${late.mpi_function} at ${late.at}` },
+    { key: 'times', title: 'times', decimals: 0, meaning: 'Times in which several ranks wait for it count once', value: (late) => late.times },
+    { key: 'late', title: 'late by', unit: unit.name, decimals: 3, meaning: 'In all', value: (late) => late.late_s * unit.per_second, show: (late) => <LateBy late={late} text={fixed(late.late_s * unit.per_second, 3)} /> },
+    { key: 'above', title: 'above all', unit: unit.name, meaning: 'Times that lasted half of the longest or more, and how long on average', value: (late) => above_all_text(late, unit) },
+    ...(report.steps === null ? [] : [{ key: 'steps', title: 'in steps', meaning: 'The steps of these times', value: steps_text }]),
+    { key: 'meanwhile', title: 'meanwhile in', value: meanwhile_text },
   ];
   const late_columns: Column<LateRank>[] = [
     { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: (late) => late.rank },
@@ -51,7 +73,11 @@ export function WaitedFor({ report }: { report: Report }) {
       {report.peers.length > 0 ? (
         <Table caption="Ranks at the other end of waits" search="Find ranks" list="peers" rows={report.peers} columns={peer_columns} left_out={report.left_out?.['peers']} />
       ) : null}
-      {report.late_ranks.length > 0 ? (
+      {report.latecomers.length > 0 ? (
+        <Table caption="Ranks that others waited for, and what they did meanwhile" search="Find ranks, places or code" rows={report.latecomers} columns={latecomer_columns} left_out={report.left_out?.['latecomers']} />
+      ) : null}
+      <ClockErrorNote is_needed={report.latecomers.some(is_doubtful)} />
+      {report.late_ranks.length > 0 && (report.latecomers.length === 0 || report.advice.some(({ shown_in }) => shown_in?.list === 'late_ranks')) ? (
         <Table caption="Ranks that arrive last at collective calls, and what they do meanwhile" search="Find ranks, places or kernels" list="late_ranks" rows={report.late_ranks} columns={late_columns} left_out={report.left_out?.['late_ranks']} />
       ) : null}
       {report.longest_waits.length > 0 ? (

@@ -24,13 +24,17 @@ describe.each(golden)('the page of %s', (name) => {
 describe('figures', () => {
   it('of a late sender are those of its recording', async () => {
     const { page } = await open('late_sender');
+    expect(await page.locator('#summary .large').textContent()).toBe('65.0 %of the run host code');
     expect(await page.locator('#summary .verdict').textContent()).toBe(
-      '10.0 % of the run (0.100 s of 1.000 s on the average rank) is exposed communication: the rank is in MPI and its GPU computes nothing. ' +
-        '75.0 % of it is MPI_Recv at 0x40, above all late sender (66.7 % of that; rank 1).',
+      '65.0 % of the run (0.650 s of 1.000 s on the average rank) is host code: no kernel runs, and the host is outside MPI. ' +
+        '50.0 % of it is after MPI_Send at 0x80, most on rank 1. 10.0 % is exposed communication.',
     );
-    expect((await cells(page, 'Time by cause')).map((row) => row.slice(0, 3))).toEqual([
-      ['late sender', '0.050', '5.00'],
-      ['wire', '0.050', '5.00'],
+    expect((await cells(page, 'The parts of the time')).map((row) => row.slice(0, 5))).toEqual([
+      ['kernels', '0.250', '25.00', '0.300', '1'],
+      ['host code', '0.650', '65.00', '0.650', '0'],
+      ['exposed communication', '0.100', '10.00', '0.150', '0'],
+      ['late sender', '0.050', '5.00', '0.100', '0'],
+      ['wire', '0.050', '5.00', '0.050', '0'],
     ]);
     expect((await cells(page, 'Figures of each rank')).map((row) => row.slice(0, 8))).toEqual([
       ['0', '1.000', '0.200', '0.250', '0.100', '40.0', '0.150', '0.150'],
@@ -60,7 +64,30 @@ describe('figures', () => {
     const { page } = await open('slow_step');
     const [slowest] = await cells(page, 'The longest steps');
     expect(slowest?.slice(0, 4)).toEqual(['18', '30.000', '3.00', '1']);
-    expect(slowest?.[5]).toMatch(/^wait at collective by 9.75 ms$/);
+    expect(slowest?.[5]).toBe('wait at collective by 9.75 ms, kernels by 9.75 ms');
+  });
+  it('show which step is slow, and why, where the report joins steps since there are many', async () => {
+    const { page } = await open('long_run');
+    expect((await cells(page, 'The longest steps')).map((row) => [row[0], row[1], row[5]])).toEqual([['1700', '6.000', 'host code by 2.55 ms, wait at collective by 2.50 ms']]);
+  });
+  it('show who was waited for, in which steps, and what it did meanwhile', async () => {
+    const { page } = await open('long_run');
+    expect(await cells(page, 'Ranks that others waited for')).toEqual([['1', 'MPI_Allreduce at 0x1300', '1', '0.005', '1 × 0.005', '1,700', '93.6 % host code in the NVTX range step']]);
+  });
+  it('show each thread below its rank', async () => {
+    const { page } = await open('long_run');
+    expect((await cells(page, 'Figures of each rank and thread')).map((row) => [row[0], row[6]])).toEqual([
+      ['0', '0.525'],
+      ['0, thread 0 §', '0.293'],
+      ['0, thread io §', '0.280'],
+      ['1', '0.288'],
+    ]);
+  });
+  it('are those of the text report’s headline', async () => {
+    for (const name of golden) {
+      const { page } = await open(name);
+      expect(await page.locator('#summary .verdict').last().textContent()).toBe(report_of(name).headline.words);
+    }
   });
   it('show who sends how much to whom, and how fast', async () => {
     const { page, complaints } = await open('ring');
@@ -81,7 +108,7 @@ describe('figures', () => {
     expect(await page.locator('#matrix .scale').textContent()).toMatch(/^\d+\.\d %100\.0 %$/);
     await page.getByLabel('Transport', { exact: true }).check();
     expect(await page.locator('#matrix .legend').textContent()).toBe('peer');
-    expect(await map.locator('rect.fill-0').count()).toBe(8);
+    expect(await map.locator('rect.fill-transport-peer').count()).toBe(8);
     await page.getByLabel('Bytes', { exact: true }).check();
     await map.focus();
     await page.keyboard.press('ArrowDown');
@@ -171,7 +198,7 @@ describe('hands', () => {
     await page.locator('#steps svg[role=img]').first().focus();
     for (let step = 0; step < 18; ++step) await page.keyboard.press('ArrowRight');
     expect(await page.locator('#steps .told').textContent()).toBe(
-      "step 18: 12.0 ms exposed on the average rank: wait at collective 10.0 ms, wire 2.00 ms; the slowest rank's time 30.0 ms.",
+      "step 18: 30.0 ms on the average rank: kernels 16.0 ms, wait at collective 10.0 ms, wire 2.00 ms, host code 2.00 ms; the slowest rank's time 30.0 ms.",
     );
   });
   it('move the what-if sliders, and what it would be worth follows at once', async () => {

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { causes } from '../../src/model/causes';
+import { parts } from '../../src/model/parts';
 
 type Triple = readonly [number, number, number];
 type Theme = 'light' | 'dark';
@@ -48,9 +49,13 @@ const distance = (left: Triple, right: Triple) => Math.hypot(left[0] - right[0],
 /** 2 can just be seen side by side; this is told apart at a glance. */
 const least_distance = 12;
 
+const transports = ['peer', 'mpi', 'staged', 'network', 'local', 'relayed', 'pushed', 'fused'].map((name) => `transport-${name}`);
+
 /** What lies beside each other in one bar or track. */
 const groups: Record<string, readonly string[]> = {
-  'where the time went': [...causes, 'computing', 'hidden', 'other'],
+  'where the time went': parts,
+  'where kernels are not known': [...causes, 'other'],
+  'messages by transport': transports,
   'a GPU stream': ['kernel', 'copy', 'others_kernel'],
   'a thread': ['waiting_call', 'other_call', 'range'],
 };
@@ -66,6 +71,11 @@ describe.each(['light', 'dark'] as const)('in %s', (theme) => {
         }
       }
     }
+    expect(alike).toEqual([]);
+  });
+  it.each(Object.keys(sights))('no transport looks like a cause of waiting with %s', (sight) => {
+    const seen = (name: string) => lab(seen_by(sights[sight] ?? [], linear(fill(name, theme))));
+    const alike = transports.flatMap((transport) => causes.filter((cause) => distance(seen(transport), seen(cause)) < least_distance).map((cause) => `${transport} and ${cause}`));
     expect(alike).toEqual([]);
   });
   it('the shades of the matrix go one way, from near the paper to far from it', () => {

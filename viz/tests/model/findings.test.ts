@@ -24,8 +24,8 @@ describe('findings', () => {
     expect(found[1]?.time_s).toBeCloseTo(0.075);
     expect(found[1]?.evidence).toMatch(/^75.0 % of all that is exposed; 100.0 % of it is wire/);
   });
-  it('of rows that this page does not have lead to the causes', () => {
-    expect(findings(report_with({ counted, advice: [advice('overlap', 0.1)] }))[0]?.target).toBe('causes');
+  it('of rows that this page does not have lead to where the time goes', () => {
+    expect(findings(report_with({ counted, advice: [advice('overlap', 0.1)] }))[0]?.target).toBe('time');
   });
   it('are none where nothing is waited for', () => {
     expect(findings(report_with({ call_sites: [site_with()] }))).toEqual([]);

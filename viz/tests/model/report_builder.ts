@@ -1,13 +1,19 @@
 // A report with nothing in it, and parts to put into it, for tests of the models.
-import type { CallSite, Rank, Report, StepEntry, Transport } from '../../src/generated/report';
+import type { CallSite, Parts, Rank, Report, StepEntry, Steps, Transport } from '../../src/generated/report';
 import { causes, type SecondsByCause } from '../../src/model/causes';
+import { parts } from '../../src/model/parts';
 
 export const by_cause = (times: Partial<SecondsByCause> = {}): SecondsByCause => ({
   ...(Object.fromEntries(causes.map((cause) => [cause, 0])) as unknown as SecondsByCause),
   ...times,
 });
 
-export const report_with = (parts: Partial<Report> = {}): Report => ({
+export const by_part = (times: Partial<Parts> = {}): Parts => ({
+  ...(Object.fromEntries(parts.map((part) => [part, 0])) as unknown as Parts),
+  ...times,
+});
+
+export const report_with = (given: Partial<Report> = {}): Report => ({
   schema: 'penstock-report-2',
   job: {
     program: '/home/someone/solver --steps 10',
@@ -23,6 +29,7 @@ export const report_with = (parts: Partial<Report> = {}): Report => ({
   },
   measure: 'exposed_communication',
   why_not_exposed: null,
+  headline: { part: null, time_s: 0, words: 'Nothing is exposed.' },
   recorded_part: null,
   counted: { ranks: 2, total_s: 2, counted_s: 0, by_cause_s: by_cause(), unmatched_message_halves: 0 },
   steps: null,
@@ -37,15 +44,17 @@ export const report_with = (parts: Partial<Report> = {}): Report => ({
   kernels: [],
   collectives: [],
   late_ranks: [],
+  latecomers: [],
   longest_waits: [],
   staging_by_hand: [],
+  host_code: [],
   unattributed: [],
   phases: [],
   transports: [],
   matrix: null,
   notices: [],
   flaws: [],
-  ...parts,
+  ...given,
 });
 
 export const rank_with = (rank: number, parts: Partial<Rank> = {}): Rank => ({
@@ -105,6 +114,13 @@ export const step_with = (first: number, parts: Partial<StepEntry> = {}): StepEn
   by_cause_s: by_cause(),
   ...parts,
 });
+
+export const steps_with = (each: StepEntry[], given: Partial<Steps> = {}): Steps => {
+  const outside = { total_s: 0, counted_s: 0 };
+  const count = each.reduce((sum, entry) => sum + entry.steps, 0);
+  const slowest = [...each].sort((left, right) => right.longest_s - left.longest_s);
+  return { mark: 'step', mark_is_nvtx_range: true, count, median_s: 0.1, start_up: outside, shutdown: outside, each, slowest, ...given };
+};
 
 export const transport_with = (parts: Partial<Transport> = {}): Transport => ({
   source: 'device',

@@ -1,0 +1,98 @@
+// The parts of the time, which add up to all of it: order, names and meaning as in `penstock report`.
+import type { Parts, Rank, Report } from '../generated/report';
+import { cause_meaning, cause_name, causes, type Cause } from './causes';
+
+export type SecondsByPart = Parts;
+export type Part = keyof Parts;
+
+/** A moment belongs to the first part that it can belong to. */
+export const parts: readonly Part[] = ['kernels', ...causes, 'mpi_files', 'nccl', 'staging_by_hand', 'other_copies', 'cuda_synchronisation', 'host_code'];
+
+type Beside = Exclude<Part, Cause>;
+
+const names: Record<Beside, string> = {
+  kernels: 'kernels',
+  mpi_files: 'files (MPI_File)',
+  nccl: 'NCCL',
+  staging_by_hand: 'staging by hand',
+  other_copies: 'other copies',
+  cuda_synchronisation: 'CUDA synchronisation',
+  host_code: 'host code',
+};
+
+const meanings: Record<Beside, string> = {
+  kernels: 'a kernel of the program runs, whatever the host does',
+  mpi_files: 'the host is in a call of MPI_File, and no kernel runs',
+  nccl: 'a kernel of NCCL runs, and no other',
+  staging_by_hand: 'the program copies between GPU and host memory around a message, and no kernel runs',
+  other_copies: 'another copy or memset of the program runs, and no kernel',
+  cuda_synchronisation: 'the host waits for the GPU, which does none of the above',
+  host_code: 'all else: no kernel runs, and the host is outside MPI; launches are counted here',
+};
+
+export const cause_of_part = (part: Part): Cause | undefined => causes.find((cause) => cause === part);
+
+export function part_name(part: Part): string {
+  const cause = cause_of_part(part);
+  return cause === undefined ? names[part as Beside] : cause_name(cause);
+}
+
+export function part_meaning(part: Part): string {
+  const cause = cause_of_part(part);
+  return cause === undefined ? meanings[part as Beside] : cause_meaning(cause);
+}
+
+/** Returns the parts with time, in their order, so that bars below each other can be compared. */
+export const present_parts = (times: SecondsByPart): Part[] => parts.filter((part) => times[part] > 0);
+
+export interface PartRow {
+  /** Undefined: exposed communication, whose causes follow. */
+  readonly part: Part | undefined;
+  readonly is_cause: boolean;
+  /** Seconds of one step of one rank, of the run where there are no steps. */
+  readonly time_s: number;
+  readonly share: number;
+  /** The rank that has most of it; undefined: there is one rank only, or this file lacks some. */
+  readonly most: { readonly time_s: number; readonly rank: number } | undefined;
+}
+
+const exposed_in = (times: SecondsByPart) => causes.reduce((sum, cause) => sum + times[cause], 0);
+
+/** Returns how many steps the report's sums are of; 1 without steps. */
+export const steps_of = (report: Report): number => Math.max(report.steps?.count ?? 1, 1);
+
+/** Returns kernels first, then the largest; exposed communication is followed by its causes. Empty: parts are not known. */
+export function part_rows(report: Report): PartRow[] {
+  const all = report.counted.parts_s ?? null;
+  if (all === null) return [];
+  const steps = steps_of(report);
+  const ranks = Math.max(report.counted.ranks, 1);
+  const has_all_ranks = report.left_out?.['ranks'] === undefined;
+  const row = (part: Part | undefined, time_in: (times: SecondsByPart) => number): PartRow => {
+    const most = largest_rank(has_all_ranks && report.counted.ranks > 1 ? report.ranks : [], time_in);
+    return {
+      part,
+      is_cause: part !== undefined && cause_of_part(part) !== undefined,
+      time_s: time_in(all) / ranks / steps,
+      share: report.counted.total_s === 0 ? 0 : time_in(all) / report.counted.total_s,
+      most: most === undefined ? undefined : { ...most, time_s: most.time_s / steps },
+    };
+  };
+  const of_part = (part: Part) => row(part, (times) => times[part]);
+  const by_size = (rows: PartRow[]) => rows.filter((each) => each.time_s > 0).sort((left, right) => right.time_s - left.time_s);
+  const exposed = row(undefined, exposed_in);
+  const beside = parts.filter((part) => part !== 'kernels' && cause_of_part(part) === undefined).map(of_part);
+  return [
+    of_part('kernels'),
+    ...by_size([exposed, ...beside]).flatMap((each) => (each === exposed ? [exposed, ...by_size(causes.map(of_part))] : [each])),
+  ];
+}
+
+function largest_rank(ranks: readonly Rank[], time_in: (times: SecondsByPart) => number): { time_s: number; rank: number } | undefined {
+  let most: { time_s: number; rank: number } | undefined;
+  for (const rank of ranks) {
+    const time_s = rank.parts_s == null ? 0 : time_in(rank.parts_s);
+    if (time_s > (most?.time_s ?? 0)) most = { time_s, rank: rank.rank };
+  }
+  return most;
+}
