@@ -16,3 +16,11 @@ export function bound(total_s: number, times: SecondsByCause, removed: Removed):
   const saved_s = causes.reduce((sum, cause) => sum + times[cause] * Math.min(1, Math.max(0, removed[cause] ?? 0)), 0);
   return { saved_s, counted_s: Math.max(0, sum_of(times) - saved_s), total_s: Math.max(0, total_s - saved_s) };
 }
+
+/** Returns the pieces of the whole that are left, so that their bar shows what the sliders remove. */
+export function left_pieces<P extends { readonly kind: string; readonly time_s: number }>(pieces: readonly P[], removed: Removed): P[] {
+  return pieces.map((piece) => {
+    const cause = causes.find((each) => each === piece.kind);
+    return cause === undefined ? piece : { ...piece, time_s: piece.time_s * (1 - Math.min(1, Math.max(0, removed[cause] ?? 0))) };
+  });
+}

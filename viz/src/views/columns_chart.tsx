@@ -106,7 +106,7 @@ export function ColumnsChart({ columns, layers, noun, first_number, adjective, l
   const numbers = x.ticks(Math.max(2, Math.floor(plot_px / 90))).filter((tick) => Number.isInteger(tick) && tick < window.to);
   return (
     <figure class="chart" ref={ref}>
-      <Legend shown={present} />
+      <Legend shown={present} line={line_name} />
       <svg
         viewBox={`0 0 ${width} ${height}`}
         role="img"
@@ -152,7 +152,7 @@ export function ColumnsChart({ columns, layers, noun, first_number, adjective, l
       </svg>
       <p class="told" aria-live="polite">
         {chosen === undefined
-          ? `${line_name === undefined ? '' : `The line is ${line_name}. `}Point at a column, or drag over some to see them closer.`
+          ? 'Point at a column, or drag over some to see them closer.'
           : words_of_column(chosen, layers, noun, first_number, adjective, line_name)}
       </p>
       <p class="zoom">

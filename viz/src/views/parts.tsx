@@ -98,7 +98,8 @@ export function PartName({ part }: { part: Part }) {
   );
 }
 
-export function Legend({ shown }: { shown: readonly Part[] }) {
+/** `line`: the name of a line that is drawn over the parts. */
+export function Legend({ shown, line }: { shown: readonly Part[]; line?: string | undefined }) {
   return (
     <ul class="legend" aria-label="Colours of the parts of the time">
       {shown.map((part) => (
@@ -106,6 +107,14 @@ export function Legend({ shown }: { shown: readonly Part[] }) {
           <PartName part={part} />
         </li>
       ))}
+      {line === undefined ? null : (
+        <li>
+          <svg class="swatch line" viewBox="0 0 10 10" aria-hidden="true">
+            <path d="M0 5H10" />
+          </svg>
+          {line}
+        </li>
+      )}
     </ul>
   );
 }

@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import type { Report, WhatIf as Scenario } from '../generated/report';
 import { percent_text, share_of, time_number, time_text, time_unit } from '../format';
 import { by_size, cause_name, type Cause } from '../model/causes';
-import { words_of } from '../model/overview';
-import { bound, type Removed } from '../model/what_if';
+import { pieces_of_average_rank, words_of } from '../model/overview';
+import { bound, left_pieces, type Removed } from '../model/what_if';
 import { CauseName, Section, StackedBar } from './parts';
 import { Table, type Column } from './table';
 
@@ -15,6 +15,8 @@ function Sliders({ report }: { report: Report }) {
   const time = (time_s: number) => `${time_number(time_s / ranks, unit)} ${unit.name}`;
   const set = (cause: Cause, share: number) => set_removed({ ...removed, [cause]: share });
   const shares = by_size(report.counted.by_cause_s);
+  const pieces = pieces_of_average_rank(report);
+  const full_s = pieces.reduce((sum, piece) => sum + piece.time_s, 0);
   return (
     <div class="sliders">
       {shares.map(({ cause }) => (
@@ -40,6 +42,23 @@ function Sliders({ report }: { report: Report }) {
           As it was
         </button>
       </p>
+      <table class="bars">
+        <caption>Where the time goes, as it was and as it would be at best</caption>
+        <tbody>
+          {[
+            { name: 'as it was', pieces, total_s: report.counted.total_s },
+            { name: 'at best', pieces: left_pieces(pieces, removed), total_s: left.total_s },
+          ].map((row) => (
+            <tr key={row.name}>
+              <th scope="row">{row.name}</th>
+              <td class="wide">
+                <StackedBar pieces={row.pieces} full={full_s} />
+              </td>
+              <td class="number">{time(row.total_s)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
       <p class="verdict" role="status" id="what-if-result">
         At best the {whole} take {time(left.total_s)} instead of {time(report.counted.total_s)} ({percent_text(share_of(left.saved_s, report.counted.total_s))}{' '}
         less), and {percent_text(share_of(left.counted_s, left.total_s))} is {adjective}.

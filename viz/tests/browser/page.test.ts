@@ -207,6 +207,8 @@ describe('hands', () => {
     expect(await result.textContent()).toMatch(/take 1.000 s instead of 1.000 s \(0.0 % less\), and 10.0 % is exposed/);
     await page.getByLabel('Reduction of late sender, in percent').fill('50');
     expect(await result.textContent()).toMatch(/take 0.975 s instead of 1.000 s \(2.5 % less\), and 7.7 % is exposed/);
+    const widths = () => page.locator('#what-if .sliders .bar').evaluateAll((bars) => bars.map((bar) => Number(bar.querySelector('.fill-late_sender')?.getAttribute('width'))));
+    expect(await widths()).toEqual([5, 2.5]);
     await page.getByRole('button', { name: 'No waiting' }).click();
     expect(await result.textContent()).toMatch(/take 0.900 s instead of 1.000 s \(10.0 % less\), and 0.0 % is exposed/);
     await page.getByRole('button', { name: 'As it was' }).click();

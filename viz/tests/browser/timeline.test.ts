@@ -63,7 +63,7 @@ async function fingers_on(page: Page) {
 describe('the timeline', () => {
   it('shows waits in the colour of their cause where they were', async () => {
     const { page, complaints } = await open('ring');
-    expect(await view_of(page)).toBe('95.2 ms to 224.8 ms'); // the steps, which begin after 100 ms
+    expect(await view_of(page)).toBe('159.00 ms to 171.00 ms'); // a typical step, the seventh
     await show_all(page);
     expect(await view_of(page)).toBe('0.0 ms to 300.0 ms');
     // rank 4 waits from 101.2 to 103.2 ms for rank 3, which is late
@@ -178,6 +178,76 @@ describe('the timeline', () => {
     expect(to).toBeCloseTo(230, 0);
     expect(await chosen(page)).toBe(''); // that was no click
   });
+  it('has a strip of the whole run, whose window moves, widens and jumps with the pointer', async () => {
+    const { page, complaints } = await open('ring');
+    const strip = section(page).locator('svg.strip');
+    expect(await strip.getAttribute('aria-label')).toBe('The whole run, 0.0 ms to 300.0 ms: how much of the time kernels run and ranks wait. Shown below: 159.00 ms to 171.00 ms');
+    await strip.scrollIntoViewIfNeeded();
+    const box = (await strip.boundingBox())!;
+    const at = async (time_ms: number) => [box.x + (await x_of(page, time_ms)), box.y + box.height / 2] as const;
+    const seen = async () => ((await view_of(page)) ?? '').match(/[\d.]+/g)!.map(Number);
+    await page.mouse.click(...(await at(250)));
+    expect((await seen()).map(Math.round)).toEqual([244, 256]);
+    await page.mouse.move(...(await at(250)));
+    await page.mouse.down();
+    await page.mouse.move(...(await at(200)), { steps: 3 });
+    await page.mouse.up();
+    expect((await seen()).map(Math.round)).toEqual([194, 206]);
+    await page.mouse.move(...(await at(206)));
+    await page.mouse.down();
+    await page.mouse.move(...(await at(230)), { steps: 3 });
+    await page.mouse.up();
+    expect((await seen()).map(Math.round)).toEqual([194, 230]);
+    expect(complaints).toEqual([]);
+  });
+  it('gives a link that shows the same again: time, open ranks, folded and hidden tracks', async () => {
+    const { page, complaints } = await open('ring');
+    await section(page).getByRole('button', { name: 'the slowest' }).or(section(page).getByRole('button', { name: 'a long wait: rank 4' })).first().click();
+    await section(page).locator('.tracks summary').click();
+    await section(page).getByLabel('thread 0').selectOption('one row');
+    await section(page).getByLabel('transfers').selectOption('hidden');
+    await section(page).getByLabel('Find names or ranks', { exact: true }).fill('rank 3');
+    await section(page).getByLabel('Find names or ranks', { exact: true }).press('Enter'); // opens it
+    const view = await view_of(page);
+    const look = async () => [await view_of(page), await scroller(page).evaluate((element) => element.scrollHeight), await section(page).locator('.tracks select').evaluateAll((all) => all.map((each) => (each as HTMLSelectElement).value).join())];
+    const before = await look();
+    await section(page).getByRole('button', { name: 'Copy a link to this view' }).click();
+    const address = page.url();
+    expect(address).toMatch(/#timeline\?ns=\d+-\d+&open=3&row=thread%200&hidden=transfers$/);
+    await page.goto('about:blank');
+    await page.goto(address);
+    expect(await view_of(page)).toBe(view);
+    expect(await look()).toEqual(before);
+    await show_all(page);
+    await page.evaluate((fragment) => (location.hash = fragment), address.slice(address.indexOf('#')).replace('open=3', 'open=3-4'));
+    await expect.poll(() => view_of(page)).toBe(view);
+    expect(complaints).toEqual([]);
+  });
+  it('folds a track when its name is clicked, and hides it on request, of all ranks', async () => {
+    const { page } = await open('late_sender');
+    const height = () => section(page).locator('canvas').evaluate((canvas) => canvas.clientHeight);
+    const all = await height();
+    await point_at(page, 80, 26 + 18 + 3 + 17 + 3 + 8); // thread 0 of rank 0, which has two lanes
+    await page.mouse.down();
+    await page.mouse.up();
+    expect(await height()).toBe(all - 17);
+    await section(page).locator('.tracks summary').click();
+    await section(page).getByLabel('waits, by cause').selectOption('hidden');
+    expect(await height()).toBeLessThan(all - 2 * 17);
+    expect(await section(page).locator('.tracks summary').textContent()).toBe('Tracks, 1 hidden');
+  });
+  it('adds up what is marked: waits by cause, kernels and copies', async () => {
+    const { page, complaints } = await open('ring');
+    await section(page).getByRole('button', { name: 'Add up what is in view' }).click();
+    expect(await section(page).locator('.sums h3').textContent()).toBe('12.0 ms, from 159.00 ms to 171.00 ms, of 8 ranks');
+    const sums = await cells(page, 'Sums of what is marked');
+    expect(sums[0]).toEqual(['kernel', '7.100', '59.2', '7.600', '0']);
+    expect(sums.find(([name]) => name === 'exposed: late sender')?.slice(1)).toEqual(['0.163', '1.4', '1.300', '4']);
+    expect((await cells(page, 'Kernels and copies in what is marked'))[0]?.slice(0, 3)).toEqual(['edge', '8', '4.400']);
+    await section(page).getByRole('button', { name: 'Remove the mark' }).click();
+    expect(await section(page).locator('.sums').count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
   it('finds pieces by name, one after the other, and ranks', async () => {
     const { page } = await open('ring');
     const search = section(page).getByLabel('Find names or ranks', { exact: true });
@@ -214,9 +284,11 @@ describe('the timeline', () => {
   });
   it('is also a table of what is in view, which follows it', async () => {
     const { page } = await open('slow_step');
+    await show_all(page);
     await section(page).locator('.in-view summary').click();
     const [longest] = await cells(page, 'The longest events in view');
-    expect(longest?.slice(0, 4)).toEqual(['step', '0', 'thread 0', '270.000']);
+    expect(longest?.slice(0, 3)).toEqual(['step', '0', 'thread 0']);
+    await expect.poll(async () => (await cells(page, 'The longest events in view'))[0]?.[3]).toBe('270.000');
     await section(page).getByRole('button', { name: 'a typical step' }).click();
     await expect.poll(async () => (await cells(page, 'The longest events in view'))[0]?.[3]).not.toBe('270.000');
     await section(page).getByRole('button', { name: 'the slowest step: step 18' }).click();

@@ -83,7 +83,7 @@ export interface Messages {
 
 export interface TimelineModel {
   readonly run: Range;
-  /** The initial view: the steps, if start-up and shutdown are long beside them. */
+  /** The initial view: a typical step; else the steps, if start-up and shutdown are long beside them. */
   readonly first_view: Range;
   readonly states: readonly string[];
   readonly texts: readonly string[];
@@ -214,31 +214,42 @@ function others_of(others: Timeline['others'], states: number): OtherRow[] {
 }
 
 /** Adds a small margin on either side. */
-function first_view_of(steps: Range, run: Range): Range {
+function around_steps(steps: Range, run: Range): Range {
   const margin = (steps.to - steps.from) * 0.04;
   const view = { from: Math.max(run.from, steps.from - margin), to: Math.min(run.to, steps.to + margin) };
   return view.to - view.from < 0.8 * (run.to - run.from) ? view : run;
 }
 
+const shortest_first_view_ns = 20;
+
+/** Returns a typical step, if the analyser found one; else all steps, or the run. */
+function first_view_of(timeline: Timeline, run: Range): Range {
+  const typical = timeline.windows.find(({ why }) => why.startsWith('a typical step'));
+  if (typical === undefined) return timeline.steps_ns === null ? run : around_steps(range_of(timeline.steps_ns), run);
+  const { from, to } = range_of(typical.when_ns);
+  return { from, to: Math.max(to, from + shortest_first_view_ns) };
+}
+
+const range_of = ([from = 0, to = 0]: readonly number[]): Range => ({ from, to: Math.max(from, to) });
+
 /** Throws an Error with a message for people if columns are invalid. */
 export function decode_timeline(timeline: Timeline): TimelineModel {
-  const range = ([from = 0, to = 0]: readonly number[]): Range => ({ from, to: Math.max(from, to) });
   const limits = { states: timeline.states.length, texts: timeline.texts.length };
   const run = { from: 0, to: timeline.run_ns };
   return {
     run,
-    first_view: timeline.steps_ns === null ? run : first_view_of(range(timeline.steps_ns), run),
+    first_view: first_view_of(timeline, run),
     states: timeline.states,
     texts: timeline.texts,
-    windows: timeline.windows.map(({ when_ns, why }) => ({ when: range(when_ns), why })),
+    windows: timeline.windows.map(({ when_ns, why }) => ({ when: range_of(when_ns), why })),
     ranks: timeline.ranks.map((rank) => {
-      const run = range(rank.run_ns);
+      const run = range_of(rank.run_ns);
       return {
         rank: rank.rank,
         why: rank.why,
         begin: run.from,
         end: run.to,
-        detail: rank.detail_ns.map(range).sort((left, right) => left.from - right.from),
+        detail: rank.detail_ns.map(range_of).sort((left, right) => left.from - right.from),
         tracks_left_out: rank.tracks_left_out,
         tracks: rank.tracks.map((track) => track_of(track, limits)),
       };

@@ -1,17 +1,25 @@
 // The heights of the picture: ranks, open with their tracks or closed to one row each, and below them the rows of ranks
 // without tracks.
 import type { OtherRow, RankTracks, TimelineModel, Track } from './decode';
+import { groups_of, shown_of, type Display, type Group, type Shown } from './display';
 import type { Selection } from './navigation';
 
+/** A lane of a track of a rank. */
+export interface LanePlace {
+  readonly track: Track;
+  readonly track_number: number;
+  readonly lane: number;
+}
 export interface LaneRow {
   readonly kind: 'lane';
   readonly y: number;
   readonly height: number;
   readonly rank: RankTracks;
-  readonly track: Track;
-  readonly track_number: number;
-  readonly lane: number;
-  /** The track's name in its first row. */
+  readonly group: Group;
+  /** Of a folded group all lanes; later ones lie over earlier ones. */
+  readonly lanes: readonly LanePlace[];
+  readonly is_folded: boolean;
+  /** The track's or the group's name, in its first row. */
   readonly label: string;
 }
 export interface RankRow {
@@ -46,26 +54,36 @@ const track_gap = 3;
 const rank_gap = 6;
 const others_height = 10;
 
-export function layout_of(model: TimelineModel, open: ReadonlySet<number>): Layout {
+/** Returns the rows of a group: of each track its lanes, or one for all of them. */
+function rows_of(rank: RankTracks, group: Group, shown: Shown): { lanes: LanePlace[]; label: string }[] {
+  if (shown === 'hidden') return [];
+  const rows = group.tracks.flatMap((track_number) => {
+    const track = rank.tracks[track_number] as Track;
+    return track.lanes.map((_, lane) => ({ lanes: [{ track, track_number, lane }], label: lane === 0 ? track.name : '' }));
+  });
+  if (shown === 'lanes') return rows;
+  const label = group.tracks.length === 1 ? group.name : `${group.name} (${group.tracks.length})`;
+  return [{ lanes: rows.flatMap((row) => row.lanes), label }];
+}
+
+export function layout_of(model: TimelineModel, display: Display): Layout {
   const rows: Row[] = [];
   const calls_y = new Map<number, number>();
   let y = 0;
   for (const rank of model.ranks) {
-    const is_open = open.has(rank.rank);
+    const is_open = display.open.has(rank.rank);
     const height = is_open ? open_rank_height : rank_height;
     rows.push({ kind: 'rank', y, height, rank, is_open });
     calls_y.set(rank.rank, y + height / 2);
     y += height;
-    if (is_open) {
-      rank.tracks.forEach((track, track_number) => {
-        if (track.lanes.length === 0) return;
-        y += track_gap;
-        for (let lane = 0; lane < track.lanes.length; ++lane) {
-          rows.push({ kind: 'lane', y, height: lane_height, rank, track, track_number, lane, label: lane === 0 ? track.name : '' });
-          if (track.kind === 'thread' && track_number === first_thread(rank)) calls_y.set(rank.rank, y + lane_height / 2);
-          y += lane_height;
-        }
-      });
+    for (const group of is_open ? groups_of(rank) : []) {
+      const shown = shown_of(display, group);
+      for (const { lanes, label } of rows_of(rank, group, shown)) {
+        if (label !== '') y += track_gap;
+        rows.push({ kind: 'lane', y, height: lane_height, rank, group, lanes, is_folded: shown === 'row', label });
+        if (lanes.some(({ track_number }) => track_number === first_thread(rank))) calls_y.set(rank.rank, y + lane_height / 2);
+        y += lane_height;
+      }
     }
     y += rank_gap;
   }
@@ -118,9 +136,9 @@ export function main_stream_of(rank: RankTracks, run_ns: number): Track | undefi
 
 /** Returns a piece's place: its lane, or its rank's row if that is closed. */
 export function place_of(rows: readonly Row[], { rank, track_number, track, piece }: Selection): { y: number; height: number } | undefined {
-  const lane = track.depth[piece];
+  const depth = track.depth[piece];
   return (
-    rows.find((row) => row.kind === 'lane' && row.rank === rank && row.track_number === track_number && row.lane === lane) ??
+    rows.find((row) => row.kind === 'lane' && row.rank === rank && row.lanes.some((each) => each.track_number === track_number && each.lane === depth)) ??
     rows.find((row) => row.kind === 'rank' && row.rank === rank && !row.is_open)
   );
 }

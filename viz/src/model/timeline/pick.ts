@@ -1,6 +1,6 @@
 // Finds the piece at a place of the picture, and the one that a key leads to. Must not know the document.
-import type { Range, TimelineModel } from './decode';
-import { first_thread, main_stream_of, place_of, waits_of, waits_part, type Layout, type Row } from './layout';
+import type { Range, RankTracks, TimelineModel } from './decode';
+import { first_thread, main_stream_of, place_of, waits_of, waits_part, type LanePlace, type Layout, type Row } from './layout';
 import { piece_at, range_of, type Selection } from './navigation';
 
 /** Its tracks are rows of their own. */
@@ -9,11 +9,21 @@ const is_open_rank = (row: Row) => row.kind === 'rank' && row.is_open;
 /** Returns the piece of a row at a time, or at most `tolerance` away. `y_in_row` selects the half of a closed rank. */
 export function piece_in_row(row: Row | undefined, run_ns: number, time: number, tolerance: number, y_in_row = 0): Selection | undefined {
   if (row === undefined || row.kind === 'others' || is_open_rank(row)) return undefined;
-  const track = row.kind === 'lane' ? row.track : y_in_row < row.height * waits_part ? waits_of(row.rank) : main_stream_of(row.rank, run_ns);
-  if (track === undefined) return undefined;
-  const lane = row.kind === 'lane' ? row.lane : track.kind === 'waits' ? 0 : track.lanes.length - 1;
-  const piece = piece_at(track, lane, time, tolerance);
-  return piece === undefined ? undefined : { rank: row.rank, track, track_number: row.rank.tracks.indexOf(track), piece };
+  const lanes = row.kind === 'lane' ? row.lanes : lanes_of_closed(row.rank, run_ns, y_in_row < row.height * waits_part);
+  // the last lane lies over the others
+  for (const near of [0, tolerance]) {
+    for (const { track, track_number, lane } of [...lanes].reverse()) {
+      const piece = piece_at(track, lane, time, near);
+      if (piece !== undefined) return { rank: row.rank, track, track_number, piece };
+    }
+  }
+  return undefined;
+}
+
+/** Returns what a closed rank's row shows in its upper part, or below. */
+function lanes_of_closed(rank: RankTracks, run_ns: number, is_upper: boolean): readonly LanePlace[] {
+  const track = is_upper ? waits_of(rank) : main_stream_of(rank, run_ns);
+  return track === undefined ? [] : [{ track, track_number: rank.tracks.indexOf(track), lane: is_upper ? 0 : track.lanes.length - 1 }];
 }
 
 /** Returns the innermost piece of a rank's first thread at a time. */

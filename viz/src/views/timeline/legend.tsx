@@ -1,7 +1,8 @@
 // The colours of the timelines' states.
 import { useMemo } from 'preact/hooks';
 import type { TimelineModel, Track } from '../../model/timeline/decode';
-import { state_name } from '../../model/timeline/words';
+import { cause_of, state_name } from '../../model/timeline/words';
+import { Swatch } from '../parts';
 
 /** Returns true if the track's shares contain the state. */
 function has_share({ shares }: Track, state: number): boolean {
@@ -19,12 +20,26 @@ export function StateLegend({ models }: { models: readonly TimelineModel[] }) {
     <ul class="legend" aria-label="Colours of the timeline">
       {seen.map((state) => (
         <li key={state}>
-          <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
-            <rect class={`fill-${/^\w+$/.test(state) ? state : 'other'}`} width="10" height="10" />
-          </svg>
+          <Swatch kind={/^\w+$/.test(state) ? state : 'other'} />
           {state_name(state)}
         </li>
       ))}
+      {seen.some((state) => cause_of(state) !== undefined) ? (
+        <li>
+          <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+            <rect class="fill-wire faint" width="10" height="10" />
+          </svg>
+          faint: the part of a wait that kernels hide
+        </li>
+      ) : null}
+      {models.some(({ messages }) => messages.count > 0) ? (
+        <li>
+          <svg class="swatch arrow" viewBox="0 0 10 10" aria-hidden="true">
+            <path d="M0 1 9 9M9 9 4.5 8M9 9 8 4.5" />
+          </svg>
+          message
+        </li>
+      ) : null}
     </ul>
   );
 }

@@ -2,6 +2,7 @@
 import { scaleLinear } from 'd3-scale';
 import { add_lane, Boxes } from '../../model/timeline/boxes';
 import type { Range, TimelineModel, Track } from '../../model/timeline/decode';
+import { can_fold } from '../../model/timeline/display';
 import { main_stream_of, place_of, rows_between, waits_of, waits_part, type Layout, type OthersRow, type RankRow, type Row } from '../../model/timeline/layout';
 import { range_of, shortest_of, type Selection } from '../../model/timeline/navigation';
 import { moment_text, name_of, ns_text, shortened } from '../../model/timeline/words';
@@ -153,7 +154,8 @@ function paint_label(context: CanvasRenderingContext2D, scene: Scene, row: Row, 
     context.fillText(fits(`${row.is_open ? '▾' : '▸'} rank ${row.rank.rank}${why}`, gutter - 10), 6, y + row.height / 2 + 1);
   } else if (row.kind === 'lane') {
     context.fillStyle = colours.soft;
-    context.fillText(fits(row.label, gutter - 26), 22, y + row.height / 2 + 1);
+    const fold = row.label === '' || !can_fold(row.rank, row.group) ? '' : row.is_folded ? '▸ ' : '▾ ';
+    context.fillText(fits(`${fold}${row.label}`, gutter - 26), 22 - fold.length * 4, y + row.height / 2 + 1);
   } else {
     const [first] = row.row.ranks;
     const last = row.row.ranks[row.row.ranks.length - 1];
@@ -256,7 +258,7 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene): number {
   for (const row of rows) {
     const y = ruler_px + row.y - scroll;
     if (row.kind === 'rank') paint_rank(context, scene, row, y);
-    else if (row.kind === 'lane') paint_lane(context, scene, row, row.track, row.lane, y, row.height - 1, true);
+    else if (row.kind === 'lane') for (const { track, lane } of row.lanes) paint_lane(context, scene, row, track, lane, y, row.height - 1, !row.is_folded || lane === track.lanes.length - 1);
     else paint_others(context, scene, row, y);
   }
   const arrows = paint_messages(context, scene);

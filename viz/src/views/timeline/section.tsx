@@ -2,9 +2,12 @@
 import { useState } from 'preact/hooks';
 import type { LoadedTimeline, Problem } from '../../load';
 import type { Range, TimelineModel } from '../../model/timeline/decode';
+import { first_display, type Display } from '../../model/timeline/display';
+import { view_in, type LinkedView } from '../../model/timeline/link';
 import { Section } from '../parts';
 import { Completeness } from './completeness';
 import { StateLegend } from './legend';
+import { LinkButton, use_linked_view } from './link';
 import { TimelineKeys, TimelineOf } from './timeline';
 
 const keys_id = 'timeline-keys';
@@ -19,12 +22,18 @@ export function NoTimeline({ problem, details }: Problem) {
 }
 
 function Single({ model }: { model: TimelineModel }) {
-  const [view, set_view] = useState<Range>(model.first_view);
+  const [{ view, display }, set_shown] = useState<LinkedView>(() => view_in(location.hash, model) ?? { view: model.first_view, display: first_display(model) });
+  use_linked_view(model, set_shown);
+  const set_view = (next: Range | ((before: Range) => Range)) => set_shown((before) => ({ ...before, view: typeof next === 'function' ? next(before.view) : next }));
+  const set_display = (next: Display) => set_shown((before) => ({ ...before, display: next }));
   return (
     <>
       <Completeness model={model} />
       <StateLegend models={[model]} />
-      <TimelineOf model={model} view={view} set_view={set_view} bounds={model.run} name="Timeline" keys_id={keys_id} />
+      <TimelineOf model={model} view={view} set_view={set_view} display={display} set_display={set_display} bounds={model.run} name="Timeline" keys_id={keys_id} />
+      <p class="zoom">
+        <LinkButton linked={{ view, display }} />
+      </p>
       <TimelineKeys id={keys_id} />
     </>
   );
@@ -32,7 +41,7 @@ function Single({ model }: { model: TimelineModel }) {
 
 export function TimelineSection({ loaded }: { loaded: LoadedTimeline }) {
   return (
-    <Section id="timeline" title="Timeline" intro="What each rank and its GPU did when, from the moment the first rank returned from MPI_Init.">
+    <Section id="timeline" title="Timeline" intro="What each rank and its GPU did when, from the moment the first rank returned from MPI_Init. At first a typical step, where steps were found; the strip above shows the whole run.">
       {'timeline' in loaded ? <Single model={loaded.timeline} /> : <NoTimeline {...loaded} />}
     </Section>
   );

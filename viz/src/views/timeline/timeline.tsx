@@ -3,25 +3,28 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { count_text } from '../../format';
 import type { Range, TimelineModel } from '../../model/timeline/decode';
+import { can_fold, with_folded, with_open, with_toggled, type Display } from '../../model/timeline/display';
 import { layout_of, place_of, row_at } from '../../model/timeline/layout';
 import { around, neighbour, panned, piece_at, range_of, zoomed, type Selection } from '../../model/timeline/navigation';
 import { first_seen, next_row, partner_at, piece_in_row } from '../../model/timeline/pick';
 import type { Point } from '../../model/timeline/pinch';
-import { range_text, sentence_of } from '../../model/timeline/words';
+import { sentence_of } from '../../model/timeline/words';
 import { use_width } from '../use_width';
 import { Probe, use_colours } from './colours';
+import { Controls } from './controls';
 import { Details } from './details';
 import { use_gestures, type SetView } from './gestures';
 import { InView } from './in_view';
 import { most_arrows, paint, ruler_px } from './painter';
 import { Search } from './search';
 import { when_shown, type Moment } from './show';
+import { Strip } from './strip';
+import { SumsOfMark } from './sums';
+import { Tracks } from './tracks';
 
 const most_height = 620;
 /** For one of several, so that all are visible at once. */
 const most_compact_height = 270;
-/** Ranks of jobs up to this size are open at first. */
-const most_open = 4;
 /** A click this near to a piece selects it. */
 const tolerance_px = 4;
 
@@ -29,6 +32,8 @@ interface Properties {
   readonly model: TimelineModel;
   readonly view: Range;
   readonly set_view: SetView;
+  readonly display: Display;
+  readonly set_display: (display: Display) => void;
   /** The limits of the view. */
   readonly bounds: Range;
   /** The name, if there are several. */
@@ -39,12 +44,11 @@ interface Properties {
   readonly is_compact?: boolean;
 }
 
-export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_compact = false }: Properties) {
+export function TimelineOf({ model, view, set_view, display, set_display, bounds, name, keys_id, is_compact = false }: Properties) {
   // without its scroll bar
   const { ref: scroller, width } = use_width(320);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { probe, colours } = use_colours();
-  const [open, set_open] = useState<ReadonlySet<number>>(() => new Set(model.ranks.length <= most_open && !is_compact ? model.ranks.map((rank) => rank.rank) : []));
   const [selection, set_selection] = useState<Selection>();
   const [mark, set_mark] = useState<Range>();
   const [scroll, set_scroll] = useState(0);
@@ -52,7 +56,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
   const [pointed, set_pointed] = useState<string>();
   const pointer = useRef<Point>();
 
-  const layout = useMemo(() => layout_of(model, open), [model, open]);
+  const layout = useMemo(() => layout_of(model, display), [model, display]);
   const gutter = Math.min(190, Math.round(width * 0.28));
   const height = Math.min(is_compact ? most_compact_height : most_height, layout.height + ruler_px + 4);
   const plot_px = width - gutter;
@@ -85,9 +89,10 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
     reveal(chosen);
   };
   const reveal = (chosen: Selection) => {
-    const opened = open.has(chosen.rank.rank) || ['waits', 'stream'].includes(chosen.track.kind) ? open : new Set([...open, chosen.rank.rank]);
-    set_open(opened);
-    const rows = opened === open ? layout : layout_of(model, opened);
+    const is_seen = display.open.has(chosen.rank.rank) || ['waits', 'stream'].includes(chosen.track.kind);
+    const opened = is_seen ? display : with_open(display, [...display.open, chosen.rank.rank]);
+    if (!is_seen) set_display(opened);
+    const rows = is_seen ? layout : layout_of(model, opened);
     const place = place_of(rows.rows, chosen);
     const element = scroller.current;
     if (place === undefined || element === null) return;
@@ -100,13 +105,9 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
   const show_rank = (rank: number) => {
     const row = layout.rows.find((each) => each.kind === 'rank' && each.rank.rank === rank);
     if (row !== undefined) scroller.current?.scrollTo({ top: row.y });
-    if (!open.has(rank)) set_open(new Set([...open, rank]));
+    set_display(with_open(display, [...display.open, rank]));
   };
-  const toggle = (rank: number) => {
-    const changed = new Set(open);
-    if (!changed.delete(rank)) changed.add(rank);
-    set_open(changed);
-  };
+  const toggle = (rank: number) => set_display(with_toggled(display, rank));
 
   const under = ({ x, y }: Point) => {
     const row = y < ruler_px ? undefined : row_at(layout, y - ruler_px + scroll);
@@ -129,6 +130,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
     click: (at) => {
       const { row, piece } = under(at);
       if (at.x < gutter && row?.kind === 'rank') return toggle(row.rank.rank);
+      if (at.x < gutter && row?.kind === 'lane' && can_fold(row.rank, row.group)) return set_display(with_folded(display, row.group));
       if (at.x >= gutter) select(piece);
     },
   });
@@ -181,7 +183,8 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
   useEffect(() => when_shown((moment) => shown.current(moment)), []);
 
   const search = <Search model={model} select={select} show_rank={show_rank} />;
-  const is_all = view.from === bounds.from && view.to === bounds.to;
+  const are_all_open = display.open.size === model.ranks.length;
+  const open_all = (open: boolean) => set_display(with_open(display, open ? model.ranks.map(({ rank }) => rank) : []));
   return (
     <div class="one-timeline">
       {is_compact ? null : search}
@@ -197,6 +200,7 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
       )}
       <div class="timeline">
         <Probe probe={probe} states={model.states} />
+        <Strip model={model} view={view} set_view={set_view} bounds={bounds} gutter={gutter} width={width} />
         <div
           class="timeline-scroller"
           ref={scroller}
@@ -214,32 +218,14 @@ export function TimelineOf({ model, view, set_view, bounds, name, keys_id, is_co
         </div>
       </div>
       <p class="told pointed">{pointed ?? (arrows > most_arrows(plot_px) ? `${count_text(arrows)} messages lie here: their arrows show when fewer do. ` : 'Point at an event, or click it.')}</p>
-      <p class="zoom">
-        <button type="button" onClick={() => set_view(zoomed(view, bounds, 0.5))}>
-          Closer
-        </button>
-        <button type="button" disabled={is_all} onClick={() => set_view(zoomed(view, bounds, 2))}>
-          Farther
-        </button>
-        <button type="button" disabled={is_all} aria-label="Earlier" onClick={() => set_view(panned(view, bounds, -0.5))}>
-          ←
-        </button>
-        <button type="button" disabled={is_all} aria-label="Later" onClick={() => set_view(panned(view, bounds, 0.5))}>
-          →
-        </button>
-        <button type="button" disabled={is_all} onClick={() => set_view(bounds)}>
-          All
-        </button>
-        <button type="button" onClick={() => set_open(new Set(open.size === model.ranks.length ? [] : model.ranks.map((rank) => rank.rank)))}>
-          {open.size === model.ranks.length ? 'Close all ranks' : 'Open all ranks'}
-        </button>{' '}
-        <span class="window">{range_text(view)}</span>
-      </p>
+      <Controls view={view} set_view={set_view} bounds={bounds} are_all_open={are_all_open} open_all={open_all} measure={set_mark} />
       {is_compact ? search : null}
       <p class="told" aria-live="polite">
         {selection === undefined ? '' : `Chosen: ${sentence_of(model, selection)}.`}
       </p>
       {selection === undefined ? null : <Details model={model} selection={selection} select={select} partner_of={(rank, time) => partner_at(model, rank, time)} show={() => set_view(around(range_of(selection), bounds))} />}
+      {mark === undefined ? null : <SumsOfMark model={model} mark={mark} close={() => set_mark(undefined)} />}
+      <Tracks model={model} display={display} set_display={set_display} />
       <InView model={model} view={view} select={select} />
     </div>
   );
@@ -250,7 +236,7 @@ export function TimelineKeys({ id }: { id: string }) {
   return (
     <p class="note keys" id={id}>
       Keys: w and s zoom, a and d move, f shows the chosen piece, what is marked, or all, m marks its time, Escape lets go, arrows go from piece to piece, Enter opens or closes its rank. Ctrl and the wheel zoom, or two fingers; Shift and the wheel move;
-      dragging moves, too, and over the ruler it measures. The faint part of a wait’s height is the share of it that kernels hid.
+      dragging moves, too, and over the ruler it measures and adds up. A click on the name of a rank or track opens or folds it. The faint part of a wait’s height is the share of it that kernels hid.
     </p>
   );
 }

@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { LoadedTimeline } from '../../load';
 import type { Range, TimelineModel } from '../../model/timeline/decode';
+import { first_display, type Display } from '../../model/timeline/display';
 import { alike, bounds_of, common_moments, followed, pair_of, type Pair, type Side } from '../../model/timeline/pair';
 import { Section } from '../parts';
 import { Completeness } from './completeness';
@@ -14,6 +15,7 @@ const names: Pair<string> = ['before', 'after'];
 
 function Both({ models }: { models: Pair<TimelineModel> }) {
   const [views, set_views] = useState<Pair<Range>>(() => alike(pair_of((side) => models[side].first_view)));
+  const [displays, set_displays] = useState<Pair<Display>>(() => pair_of((side) => first_display(models[side], true)));
   const [is_together, set_together] = useState(true);
   const moments = useMemo(() => common_moments(models), [models]);
   const runs = pair_of((side) => models[side].run);
@@ -23,6 +25,7 @@ function Both({ models }: { models: Pair<TimelineModel> }) {
       const view = typeof next === 'function' ? next(before[side]) : next;
       return is_together ? followed(before, side, view) : pair_of((each) => (each === side ? view : before[each]));
     });
+  const set_display = (side: Side) => (next: Display) => set_displays((before) => pair_of((each) => (each === side ? next : before[each])));
   const set_both = (together: boolean) => {
     set_together(together);
     if (together) set_views(alike(views));
@@ -45,7 +48,7 @@ function Both({ models }: { models: Pair<TimelineModel> }) {
         <div key={side}>
           <h3>{side === 0 ? 'Before' : 'After'}</h3>
           <Completeness model={models[side]} />
-          <TimelineOf model={models[side]} view={views[side]} set_view={set_view(side)} bounds={bounds[side]} name={`Timeline ${names[side]}`} keys_id={keys_id} is_compact />
+          <TimelineOf model={models[side]} view={views[side]} set_view={set_view(side)} display={displays[side]} set_display={set_display(side)} bounds={bounds[side]} name={`Timeline ${names[side]}`} keys_id={keys_id} is_compact />
         </div>
       ))}
       <TimelineKeys id={keys_id} />

@@ -85,7 +85,9 @@ describe('loading a timeline', () => {
 });
 
 describe('the first view', () => {
-  it('begins with the steps where start-up and shutdown are much beside them', () => {
+  it('is a typical step, else the steps where start-up and shutdown are much beside them', () => {
+    const windows = [{ when_ns: [500, 510] as [number, number], why: 'a typical step: step 3' }];
+    expect(model_with([], { steps_ns: [400, 600], windows }).first_view).toEqual({ from: 500, to: 520 });
     expect(model_with([], { steps_ns: [400, 600] }).first_view).toEqual({ from: 392, to: 608 });
     expect(model_with([], { steps_ns: [50, 950] }).first_view).toEqual({ from: 0, to: 1000 });
     expect(model_with([], { steps_ns: [980, 1000] }).first_view.to).toBe(1000);

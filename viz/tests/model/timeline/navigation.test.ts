@@ -95,14 +95,14 @@ describe('words', () => {
 
 describe('the layout', () => {
   it('gives a closed rank a row, and an open one its tracks with a lane for each depth', () => {
-    const closed = layout_of(model, new Set());
+    const closed = layout_of(model, { open: new Set(), shown: new Map() });
     expect(closed.rows.map((row) => row.kind)).toEqual(['rank', 'rank']);
-    const open = layout_of(model, new Set([0]));
-    expect(open.rows.map((row) => (row.kind === 'lane' ? `${row.track.kind} ${row.lane}` : row.kind))).toEqual(['rank', 'waits 0', 'thread 0', 'thread 1', 'stream 0', 'rank']);
+    const open = layout_of(model, { open: new Set([0]), shown: new Map() });
+    expect(open.rows.map((row) => (row.kind === 'lane' ? row.lanes.map(({ track, lane }) => `${track.kind} ${lane}`).join() : row.kind))).toEqual(['rank', 'waits 0', 'thread 0', 'thread 1', 'stream 0', 'rank']);
     expect(open.calls_y.get(0)).toBeGreaterThan(24);
   });
   it('knows what is at a height', () => {
-    const layout = layout_of(model, new Set([0]));
+    const layout = layout_of(model, { open: new Set([0]), shown: new Map() });
     const second = layout.rows[5]!;
     expect(row_at(layout, second.y + 1)).toBe(second);
     expect(row_at(layout, layout.height + 10)).toBeUndefined();

@@ -10,8 +10,8 @@ const thread = track_with('thread', [
 ]);
 const stream = track_with('stream', [{ begin: 0, end: 90, state: 'kernel', name: 2 }]);
 const model = model_with([[waits, thread, stream], [waits, thread, stream]]);
-const closed = layout_of(model, new Set());
-const opened = layout_of(model, new Set([0]));
+const closed = layout_of(model, { open: new Set(), shown: new Map() });
+const opened = layout_of(model, { open: new Set([0]), shown: new Map() });
 const all = { from: 0, to: 1000 };
 
 describe('the piece at a place', () => {
@@ -22,8 +22,15 @@ describe('the piece at a place', () => {
     expect(piece_in_row(row, 1000, 500, 0, 3)).toBeUndefined();
   });
   it('of an open rank is that of its lane', () => {
-    const lane = opened.rows.find((row) => row.kind === 'lane' && row.track_number === 1 && row.lane === 1);
+    const lane = opened.rows.find((row) => row.kind === 'lane' && row.lanes[0]?.track_number === 1 && row.lanes[0].lane === 1);
     expect(piece_in_row(lane, 1000, 150, 0)).toMatchObject({ track_number: 1, piece: 1 });
+  });
+  it('of a folded track is the innermost there', () => {
+    const folded = layout_of(model, { open: new Set([0]), shown: new Map([['thread 0', 'row']]) });
+    const row = folded.rows.find((each) => each.kind === 'lane' && each.is_folded);
+    expect(piece_in_row(row, 1000, 150, 0)).toMatchObject({ track_number: 1, piece: 1 });
+    expect(piece_in_row(row, 1000, 250, 0)).toMatchObject({ track_number: 1, piece: 0 });
+    expect(piece_in_row(row, 1000, 202, 5)).toMatchObject({ piece: 0 }); // what is there goes before what is near
   });
   it('is nothing where there is no row', () => expect(piece_in_row(undefined, 1000, 0, 0)).toBeUndefined());
 });
