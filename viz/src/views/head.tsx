@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Report } from '../generated/report';
 import { date_text, plural } from '../format';
 import { command_text } from '../model/places';
+import { BrokenJob } from './broken';
 
 type Theme = 'light' | 'dark';
 
@@ -40,6 +41,7 @@ export function Head({ report, sections }: { report: Report; sections: readonly 
           <span class="brand">penstock</span> <code>{command_text(job.program)}</code>
         </h1>
         <p class="facts">{facts.join(' · ')}</p>
+        <BrokenJob report={report} />
         {job.simulated_gpu ? <p class="warning">The GPU was simulated: its times say nothing of a real one's.</p> : null}
       </header>
       <nav aria-label="Sections">

@@ -115,7 +115,7 @@ export function Ranks({ report }: { report: Report }) {
       ? { key: 'rank', title: 'Rank, thread', value: row_name, show: show_name }
       : { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: ({ rank }) => rank.rank },
     { key: 'host', title: 'host', value: ({ rank }) => rank.host },
-    time('total', whole, ({ rank, thread }) => (thread === undefined ? rank.total_s : null), 'What the figures are of'),
+    time('total', whole, ({ rank }) => rank.total_s, 'What the figures are of'),
     time('kernels', 'kernels', ({ figures }) => figures.kernels_s, 'Kernels of the application ran'),
     time('communication', 'comm.', ({ figures }) => figures.communication_s, 'In MPI calls that wait or carry data, or non-blocking operations in flight'),
     time('hidden', 'hidden', ({ figures }) => figures.hidden_s, 'Communication while kernels ran'),

@@ -14,6 +14,8 @@ export interface Column<Row> extends Sortable<Row> {
   readonly decimals?: number;
   /** A number that serves as a name, like a rank: it is searched, too. */
   readonly is_name?: boolean;
+  /** It has buttons alone, which paper does not need. */
+  readonly is_only_on_screen?: boolean;
   /** The tooltip of the head. */
   readonly meaning?: string;
   /** Replaces the value. */
@@ -40,10 +42,12 @@ const short_text = 24;
 const is_number = <Row,>(column: Column<Row>) => column.decimals !== undefined;
 
 function Cell<Row>({ row, column }: { row: Row; column: Column<Row> }) {
+  if (column.is_only_on_screen === true) return <td class="only-on-screen">{column.show?.(row)}</td>;
   if (column.show !== undefined) {
     const shown = column.show(row);
-    const is_short = typeof shown === 'string' && shown.length <= short_text;
-    return <td class={is_number(column) ? 'number' : is_short ? 'short' : ''}>{shown}</td>;
+    const words = typeof shown === 'string' ? shown : column.value(row);
+    const kind = is_number(column) ? 'number' : typeof words !== 'string' ? '' : words.length <= short_text ? 'short' : 'long';
+    return <td class={kind}>{shown}</td>;
   }
   const value = column.value(row);
   if (value === null) return <td class={is_number(column) ? 'number' : ''} aria-label="not known">–</td>;
@@ -100,14 +104,16 @@ export function Table<Row>({ caption, list, rows, columns, search, left_out = 0 
       ) : null}
       <div class="scrolls" tabIndex={0} role="region" aria-label={caption}>
         <table>
-          <caption>{caption}</caption>
+          <caption>
+            <span>{caption}</span>
+          </caption>
           <thead>
             <tr>
               {columns.map((column) => (
                 <th
                   key={column.key}
                   scope="col"
-                  class={is_number(column) ? 'number' : ''}
+                  class={is_number(column) ? 'number' : column.is_only_on_screen === true ? 'only-on-screen' : ''}
                   title={column.meaning}
                   aria-sort={order?.column === column.key ? (order.descending ? 'descending' : 'ascending') : 'none'}
                 >

@@ -1,7 +1,7 @@
 // Where the time goes: its parts, each with its seconds; where kernels were not recorded, the causes of waiting alone.
 import type { HostCode, Report, Unattributed } from '../generated/report';
 import { share_of, time_unit } from '../format';
-import { by_size, cause_meaning, type Cause, type CauseShare } from '../model/causes';
+import { by_size, cause_meaning, cause_name, type Cause, type CauseShare } from '../model/causes';
 import { is_cause_within_clock_error } from '../model/clock_error';
 import { words_of } from '../model/overview';
 import { cause_of_part, part_meaning, part_name, part_rows, steps_of, type PartRow } from '../model/parts';
@@ -14,10 +14,24 @@ const whys: Record<Unattributed['why'], string> = {
   nothing_recorded: 'the awaited operation was not recorded',
 };
 
-const exposed_meaning = 'the host is in MPI, and no kernel runs; below are its causes';
+const exposed_meaning = 'the host is in MPI, and no kernel runs; the parts below it are its causes';
 
 /** The title of the parts' table, as in `penstock report`. */
 export const time_title = (report: Report) => (report.steps === null ? 'Where the time goes' : 'Where the time of a step goes');
+
+/** What the words of a table mean, below it. */
+function Meanings({ of }: { of: readonly { name: string; meaning: string }[] }) {
+  return (
+    <dl class="meanings">
+      {of.map(({ name, meaning }) => (
+        <>
+          <dt key={name}>{name}</dt>
+          <dd>{meaning}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}
 
 function PartsTable({ report, is_doubtful }: { report: Report; is_doubtful: (cause: Cause) => boolean }) {
   const { ranks, whole } = words_of(report);
@@ -46,9 +60,13 @@ function PartsTable({ report, is_doubtful }: { report: Report; is_doubtful: (cau
         ]
       : []),
     { key: 'bar', title: 'compared', value: (row) => row.time_s, show: show_bar },
-    { key: 'meaning', title: 'what that is', value: ({ part }) => (part === undefined ? exposed_meaning : part_meaning(part)) },
   ];
-  return <Table caption="The parts of the time, of the average rank" rows={rows} columns={columns} />;
+  return (
+    <>
+      <Table caption="The parts of the time, of the average rank" rows={rows} columns={columns} />
+      <Meanings of={rows.map((row) => ({ name: title(row), meaning: row.part === undefined ? exposed_meaning : part_meaning(row.part) }))} />
+    </>
+  );
 }
 
 /** Exposed communication is drawn in the colours of its causes. */
@@ -74,9 +92,13 @@ function CausesTable({ report, is_doubtful }: { report: Report; is_doubtful: (ca
       value: (row) => row.time_s,
       show: (row) => <StackedBar pieces={[{ kind: row.cause, name: row.cause, time_s: row.time_s }]} full={shares[0]?.time_s ?? 0} />,
     },
-    { key: 'meaning', title: 'what that is', value: (row) => cause_meaning(row.cause) },
   ];
-  return <Table caption="Time by cause, of the average rank" rows={shares} columns={columns} />;
+  return (
+    <>
+      <Table caption="Time by cause, of the average rank" rows={shares} columns={columns} />
+      <Meanings of={shares.map(({ cause }) => ({ name: cause_name(cause), meaning: cause_meaning(cause) }))} />
+    </>
+  );
 }
 
 export function Time({ report }: { report: Report }) {

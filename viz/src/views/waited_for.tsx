@@ -60,6 +60,7 @@ export function WaitedFor({ report }: { report: Report }) {
     {
       key: 'show',
       title: 'timeline',
+      is_only_on_screen: true,
       value: (wait) => wait.begin_s,
       show: (wait) => (
         <button type="button" aria-label={`Show the wait of rank ${wait.rank} at ${fixed(wait.begin_s, 6)} s in the timeline`} onClick={() => show_moment(wait)}>

@@ -8,7 +8,7 @@ describe.each(golden)('the page of %s', (name) => {
   it('loads from a file without a request or a complaint, in light, in dark and on a narrow screen, and its links lead somewhere', async () => {
     const { page, complaints } = await open(name);
     expect(await page.locator('main h2').count()).toBeGreaterThan(3);
-    for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['dark', 390]] as const) {
+    for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 800], ['dark', 390]] as const) {
       await in_colours(page, colorScheme);
       await page.setViewportSize({ width, height: 900 });
       const [wide, narrow] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
@@ -237,6 +237,23 @@ describe('hands', () => {
     await in_colours(page, 'dark');
     expect((await page.pdf({ preferCSSPageSize: true })).length).toBeGreaterThan(10_000);
   });
+  it.skipIf(is_firefox)('print no buttons, and no table in two pieces', async () => {
+    const { page } = await open('ring', { viewport: { width: 703, height: 1000 } });
+    await page.getByRole('button', { name: 'Add up what is in view' }).click();
+    await page.emulateMedia({ media: 'print' });
+    const seen = await page.locator('button, input, select, summary').evaluateAll((all) => all.filter((each) => each.closest('thead') === null && each.getBoundingClientRect().height > 0).map((each) => each.outerHTML.slice(0, 80)));
+    expect(seen).toEqual([]);
+    // 269 mm at 96 dpi fit on a page
+    const tables = await page.locator('main table').evaluateAll((all) =>
+      all.filter((each) => each.getBoundingClientRect().height > 0).map((each) => {
+        let whole: Element | null = each;
+        while (whole !== null && getComputedStyle(whole).breakInside !== 'avoid') whole = whole.parentElement;
+        return { caption: each.querySelector('caption')?.textContent, fits: whole !== null && whole.getBoundingClientRect().height < 1016 };
+      }),
+    );
+    expect(tables.length).toBeGreaterThan(10);
+    expect(tables.filter(({ fits }) => !fits)).toEqual([]);
+  });
   it.skipIf(is_firefox)('print in black on white, and nothing is cut off', async () => {
     const { page } = await open('late_sender', { viewport: { width: 703, height: 1000 } });
     await in_colours(page, 'dark');
@@ -244,6 +261,25 @@ describe('hands', () => {
     const wide = await page.locator('main *').evaluateAll((all) => all.filter((each) => each.getBoundingClientRect().right > 704).map((each) => each.outerHTML.slice(0, 80)));
     expect(wide).toEqual([]);
     expect(await page.evaluate(() => getComputedStyle(document.body).color)).toBe('rgb(0, 0, 0)');
+  });
+});
+
+describe('a job that did not end', () => {
+  it('is told in red above all else, with the ranks that stopped first', async () => {
+    const { page } = await open('unfinished');
+    const broken = page.locator('header [role=alert]');
+    expect(await broken.locator('strong').textContent()).toBe('The job did not end as it should: 2 ranks of 2 did not reach MPI_Finalize.');
+    expect(await broken.locator('li').allTextContents()).toEqual([
+      'rank 1: the last record is 30.0 ms after it returned from MPI_Init',
+      'rank 0: the last record is 100 ms after it returned from MPI_Init',
+    ]);
+    expect((await broken.boundingBox())!.y).toBeLessThan((await page.locator('nav').boundingBox())!.y);
+    const [red = 0, green = 0, blue = 0] = (await broken.evaluate((element) => getComputedStyle(element).color)).match(/\d+/g)!.map(Number);
+    expect(red).toBeGreaterThan(2 * Math.max(green, blue));
+  });
+  it('is not told of where all ranks ended', async () => {
+    const { page } = await open('late_sender');
+    expect(await page.locator('header [role=alert]').count()).toBe(0);
   });
 });
 

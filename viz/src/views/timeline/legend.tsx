@@ -1,7 +1,7 @@
 // The colours of the timelines' states.
 import { useMemo } from 'preact/hooks';
 import type { TimelineModel, Track } from '../../model/timeline/decode';
-import { cause_of, state_name } from '../../model/timeline/words';
+import { state_name } from '../../model/timeline/words';
 import { Swatch } from '../parts';
 
 /** Returns true if the track's shares contain the state. */
@@ -14,8 +14,13 @@ function states_of(model: TimelineModel): string[] {
   return model.states.filter((_, state) => model.ranks.some((rank) => rank.tracks.some((track) => track.state.includes(state) || has_share(track, state))));
 }
 
+/** Returns true if kernels hide a part of some wait. */
+const has_faint_part = (model: TimelineModel) =>
+  model.ranks.some((rank) => rank.tracks.some(({ exposed, begin, end }) => exposed?.some((time, piece) => time > 0 && time < (end[piece] as number) - (begin[piece] as number)) === true));
+
 export function StateLegend({ models }: { models: readonly TimelineModel[] }) {
   const seen = useMemo(() => [...new Set(models.flatMap(states_of))], models);
+  const has_faint = useMemo(() => models.some(has_faint_part), models);
   return (
     <ul class="legend" aria-label="Colours of the timeline">
       {seen.map((state) => (
@@ -24,7 +29,7 @@ export function StateLegend({ models }: { models: readonly TimelineModel[] }) {
           {state_name(state)}
         </li>
       ))}
-      {seen.some((state) => cause_of(state) !== undefined) ? (
+      {has_faint ? (
         <li>
           <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
             <rect class="fill-wire faint" width="10" height="10" />

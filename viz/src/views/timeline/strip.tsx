@@ -70,6 +70,8 @@ export function Strip({ model, view, set_view, bounds, gutter, width }: Properti
       class="strip"
       width={width}
       height={height_px}
+      viewBox={`0 0 ${width} ${height_px}`}
+      preserveAspectRatio="none"
       role="img"
       aria-label={`The whole run, ${range_text(run)}: how much of the time kernels run and ranks wait. Shown below: ${range_text(view)}`}
       onPointerDown={down}
