@@ -1,7 +1,7 @@
 // A comparison of two versions of a program: changes and conclusions.
 import type { Diff, DiffRow } from '../generated/diff';
 import { percent_text, time_number, time_unit, type TimeUnit } from '../format';
-import { cause_name, causes, type Cause } from './causes';
+import { part_name, parts, type Part } from './parts';
 
 export const change_s = (row: DiffRow) => row.after_s - row.before_s;
 
@@ -40,15 +40,18 @@ function waited(diff: Diff, unit: TimeUnit): string {
   return ` ${is_exposed ? 'Exposed' : 'In MPI'}: ${time_number(row.after_s, unit)} ${unit.name} instead of ${time_number(row.before_s, unit)} ${unit.name}.`;
 }
 
-/** Returns the cause of a row, if the row is a cause. */
-export const cause_of_row = (row: DiffRow): Cause | undefined => causes.find((cause) => cause_name(cause) === row.name);
+/** Returns the part of the time that a row is, if it is one. */
+export const part_of_row = (row: DiffRow): Part | undefined => parts.find((part) => part_name(part) === row.name);
 
-/** Returns a version's bar: the counted time by cause, and the rest. */
+/** Returns the rows that explain the change: all parts of the time, or the causes alone where kernels are not known. */
+export const explaining_rows = (diff: Diff): readonly DiffRow[] => (diff.parts !== undefined && diff.parts.length > 0 ? diff.parts : diff.causes);
+
+/** Returns a version's bar: the parts of the time, and the rest of it. */
 export function bar_of(diff: Diff, figure: (row: DiffRow) => number): { kind: string; name: string; time_s: number }[] {
-  const pieces = diff.causes.map((row) => ({ kind: cause_of_row(row) ?? 'other', name: row.name, time_s: figure(row) }));
+  const pieces = explaining_rows(diff).map((row) => ({ kind: part_of_row(row) ?? 'other', name: row.name, time_s: figure(row) }));
   const [time] = diff.totals;
   const rest_s = (time === undefined ? 0 : figure(time)) - pieces.reduce((sum, piece) => sum + piece.time_s, 0);
-  return [...pieces, { kind: 'computing', name: diff.measure === 'exposed_communication' ? 'not exposed' : 'not in MPI', time_s: Math.max(0, rest_s) }].filter((piece) => piece.time_s > 0);
+  return [...pieces, { kind: 'other', name: diff.measure === 'exposed_communication' ? 'not exposed' : 'not in MPI', time_s: rest_s }].filter((piece) => piece.time_s > 1e-9);
 }
 
 /** Compares the versions row by row: what differs and what is alike. */

@@ -79,3 +79,15 @@ export const row_name = ({ rank, thread }: RankRow): string => (thread === undef
 export const counts_all_kernels = ({ rank, thread }: RankRow): boolean => thread !== undefined && rank.kernels_recorded && (thread.gpus === null || thread.gpus.length === 0);
 
 export const all_kernels_meaning = "is not known to have launched any kernel: the kernels of all the rank's GPUs count";
+
+/** An NVTX range of a thread. */
+export interface ThreadPhase {
+  readonly rank: number;
+  readonly thread: string;
+  readonly phase: Thread['phases'][number];
+}
+
+export const thread_phases = (ranks: readonly Rank[]): ThreadPhase[] =>
+  ranks
+    .flatMap((rank) => (rank.threads ?? []).flatMap((thread) => thread.phases.map((phase) => ({ rank: rank.rank, thread: thread_name(thread, rank.threads ?? []), phase }))))
+    .sort((left, right) => right.phase.counted_s - left.phase.counted_s);

@@ -2,12 +2,12 @@
 import { useEffect } from 'preact/hooks';
 import type { Diff, DiffRow } from '../generated/diff';
 import { date_text, time_text } from '../format';
-import { bar_of, cause_of_row, change_s, change_share, signed, states, unit_of, verdict, verdict_text, whole_s } from '../model/diff';
+import { bar_of, change_s, change_share, explaining_rows, part_of_row, signed, states, unit_of, verdict, verdict_text, whole_s } from '../model/diff';
 import type { LoadedTimeline } from '../load';
 import { command_text } from '../model/places';
 import type { Pair } from '../model/timeline/pair';
 import { ThemeSwitch } from './head';
-import { CauseName, Section, StackedBar } from './parts';
+import { Legend, PartName, Section, StackedBar } from './parts';
 import { Table, type Column } from './table';
 import { TwoTimelines } from './timeline/two';
 
@@ -31,8 +31,8 @@ function Rows({ diff, rows, caption, name, search, left_out = 0 }: { diff: Diff;
       title: name,
       value: (row) => row.name,
       show: (row) => {
-        const cause = cause_of_row(row);
-        return cause === undefined ? row.name : <CauseName cause={cause} />;
+        const part = part_of_row(row);
+        return part === undefined ? row.name : <PartName part={part} />;
       },
     },
     { key: 'before', title: 'before', unit: unit.name, decimals: 3, value: (row) => row.before_s * unit.per_second },
@@ -61,6 +61,8 @@ export function DiffApp({ diff, timelines }: { diff: Diff; timelines: Pair<Loade
   useEffect(() => {
     document.title = `${title} · Penstock diff`;
   }, [title]);
+  const explaining = explaining_rows(diff);
+  const has_parts = explaining !== diff.causes;
   const full = whole_s(diff);
   const unit = unit_of(diff);
   const noun = diff.measure === 'exposed_communication' ? 'Exposed communication' : 'Communication time';
@@ -83,7 +85,7 @@ export function DiffApp({ diff, timelines }: { diff: Diff; timelines: Pair<Loade
             <a href="#timelines">Timelines</a>
           </li>
           <li>
-            <a href="#by-cause">Causes</a>
+            <a href="#by-cause">{has_parts ? 'Time' : 'Causes'}</a>
           </li>
           <li>
             <a href="#by-place">Call sites</a>
@@ -108,6 +110,7 @@ export function DiffApp({ diff, timelines }: { diff: Diff; timelines: Pair<Loade
             <figcaption>
               The average rank’s {diff.time_of}, before and after; the tables below have the numbers
             </figcaption>
+            <Legend shown={explaining.flatMap((row) => part_of_row(row) ?? [])} />
             <table class="bars">
               <tbody>
                 {([['before', (row: DiffRow) => row.before_s], ['after', (row: DiffRow) => row.after_s]] as const).map(([name, figure]) => {
@@ -137,8 +140,8 @@ export function DiffApp({ diff, timelines }: { diff: Diff; timelines: Pair<Loade
           </p>
         </Section>
         <TwoTimelines loaded={timelines} />
-        <Section id="by-cause" title="By cause">
-          {diff.causes.length === 0 ? <p>There is no waiting, or the two cannot be compared.</p> : <Rows diff={diff} rows={diff.causes} caption={`${noun} by cause`} name="Cause" />}
+        <Section id="by-cause" title={has_parts ? 'Where the time goes' : 'By cause'}>
+          {explaining.length === 0 ? <p>There is no waiting, or the two cannot be compared.</p> : <Rows diff={diff} rows={explaining} caption={has_parts ? `Where the time of the average rank’s ${diff.time_of} goes` : `${noun} by cause`} name={has_parts ? 'Part' : 'Cause'} />}
         </Section>
         <Section id="by-place" title="By call site">
           {diff.call_sites.length === 0 ? <p>There is no waiting, or the two cannot be compared.</p> : <Rows diff={diff} rows={diff.call_sites} caption={`${noun} by call site, the largest change first`} name="Call" search="Find calls" left_out={diff.call_sites_left_out} />}

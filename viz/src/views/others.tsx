@@ -3,6 +3,7 @@ import type { Communicator, MpiFunction, Phase, Report } from '../generated/repo
 import { share_of } from '../format';
 import type { SecondsByCause } from '../model/causes';
 import { words_of } from '../model/overview';
+import { thread_phases, type ThreadPhase } from '../model/ranks';
 import { CauseBar, Section } from './parts';
 import { Table, type Column } from './table';
 
@@ -22,6 +23,16 @@ export function Others({ report }: { report: Report }) {
     { key: 'counted', title: `${adjective} in it`, unit: unit.name, decimals: 3, value: (row) => time(row.counted_s) },
     { key: 'share', title: 'of the phase', unit: '%', decimals: 1, value: (row) => share_of(row.counted_s, row.total_s) * 100 },
   ];
+  const of_thread = (time_s: number | null) => (time_s === null ? null : time_s * unit.per_second);
+  const threads = thread_phases(report.ranks);
+  const thread_columns: Column<ThreadPhase>[] = [
+    { key: 'name', title: 'NVTX phase', value: ({ phase }) => phase.name },
+    { key: 'rank', title: 'rank', decimals: 0, is_name: true, value: ({ rank }) => rank },
+    { key: 'thread', title: 'thread', value: ({ thread }) => thread },
+    { key: 'total', title: 'in it', unit: unit.name, decimals: 3, value: ({ phase }) => of_thread(phase.total_s) },
+    { key: 'counted', title: `${adjective} in it`, unit: unit.name, decimals: 3, value: ({ phase }) => of_thread(phase.counted_s) },
+    { key: 'bound', title: 'up to', unit: unit.name, decimals: 3, meaning: 'With messages under way while the thread was outside MPI', value: ({ phase }) => of_thread(phase.exposed_upper_bound_s) },
+  ];
   const function_columns: Column<MpiFunction>[] = [
     { key: 'function', title: 'MPI function', value: (row) => row.mpi_function },
     { key: 'calls', title: 'calls', decimals: 0, value: (row) => row.calls },
@@ -38,6 +49,7 @@ export function Others({ report }: { report: Report }) {
       {report.phases.length > 0 ? (
         <Table caption="NVTX phases; nested ones each count what lies in them" search="Find phases" rows={report.phases} columns={phase_columns} left_out={report.left_out?.['phases']} />
       ) : null}
+      {threads.length > 0 ? <Table caption="NVTX phases of threads" search="Find phases or threads" rows={threads} columns={thread_columns} /> : null}
       <Table caption="MPI functions" search="Find functions" rows={report.mpi_functions} columns={function_columns} left_out={report.left_out?.['mpi_functions']} />
       <Table caption="Communicators" search="Find communicators" rows={report.communicators} columns={communicator_columns} left_out={report.left_out?.['communicators']} />
     </Section>

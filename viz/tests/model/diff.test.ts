@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Diff, DiffRow } from '../../src/generated/diff';
 import { load_diff } from '../../src/load';
-import { bar_of, cause_of_row, change_share, signed, states, verdict } from '../../src/model/diff';
+import { bar_of, change_share, explaining_rows, part_of_row, signed, states, verdict } from '../../src/model/diff';
 
 const row = (name: string, before_s: number, after_s: number, parts: Partial<DiffRow> = {}): DiffRow => ({ name, before_s, after_s, margin_s: null, verdict: 'unknown', ...parts });
 const state = { program: './solver', mpi: 'MPICH', ranks: 2, hosts: ['node01'], gpus: [], simulated_gpu: false, began_unix_s: 0 };
@@ -35,12 +35,20 @@ describe('a comparison', () => {
   });
   it('has a bar of each state, by cause and with the rest', () => {
     const pieces = bar_of(diff_with(), (each) => each.after_s);
-    expect(pieces.map(({ kind }) => kind)).toEqual(['late_sender', 'computing']);
+    expect(pieces.map(({ kind }) => kind)).toEqual(['late_sender', 'other']);
     expect(pieces[1]?.time_s).toBeCloseTo(0.007);
   });
-  it('knows causes by their names, and no share of nothing', () => {
-    expect(cause_of_row(row('wait at collective', 1, 1))).toBe('wait_at_collective');
-    expect(cause_of_row(row('MPI_Wait in main', 1, 1))).toBeUndefined();
+  it('is explained by all parts of the time where they are known, which leave no rest', () => {
+    const parts = [row('kernels', 0.005, 0.005), row('late sender', 0.003, 0.001), row('host code', 0.002, 0.002)];
+    const diff = diff_with({ parts });
+    expect(explaining_rows(diff)).toBe(parts);
+    expect(bar_of(diff, (each) => each.after_s).map(({ kind }) => kind)).toEqual(['kernels', 'late_sender', 'host_code']);
+    const blind = diff_with({ parts: [] });
+    expect(explaining_rows(blind)).toBe(blind.causes);
+  });
+  it('knows parts by their names, and no share of nothing', () => {
+    expect(part_of_row(row('wait at collective', 1, 1))).toBe('wait_at_collective');
+    expect(part_of_row(row('MPI_Wait in main', 1, 1))).toBeUndefined();
     expect(change_share(row('wire', 0, 1))).toBeNull();
     expect([signed('1.0'), signed('-1.0'), signed('0.0')]).toEqual(['+1.0', '-1.0', '0.0']);
   });

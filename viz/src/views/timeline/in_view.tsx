@@ -1,24 +1,13 @@
 // The longest events in view as a table, which a screen reader reads instead of the picture.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { time_unit } from '../../format';
 import type { Range, TimelineModel } from '../../model/timeline/decode';
 import { longest_in, range_of, type Selection } from '../../model/timeline/navigation';
 import { name_of } from '../../model/timeline/words';
 import { Table, type Column } from '../table';
+import { use_rested } from '../use_rested';
 
-/** The table is updated after the view has rested this long. */
-const rest_ms = 250;
 const most_listed = 60;
-
-/** Returns a value once it has not changed for a while. */
-function use_rested<Value>(value: Value): Value {
-  const [rested, set_rested] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => set_rested(() => value), rest_ms);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return rested;
-}
 
 export function InView({ model, view, select }: { model: TimelineModel; view: Range; select: (selection: Selection) => void }) {
   const rested = use_rested(view);

@@ -6,13 +6,15 @@ import { sums_in, type NamedSum, type StateSum } from '../../model/timeline/sums
 import { cause_of, ns_text, range_text, state_name } from '../../model/timeline/words';
 import { Swatch } from '../parts';
 import { Table, type Column } from '../table';
+import { use_rested } from '../use_rested';
 
 const MiB = 1024 * 1024;
 
 /** Waits are those that are exposed; what kernels hide of them is a state of its own. */
 const name_of_sum = (state: string) => (cause_of(state) === undefined ? state_name(state) : `exposed: ${state_name(state)}`);
 
-export function SumsOfMark({ model, mark, close }: { model: TimelineModel; mark: Range; close: () => void }) {
+export function SumsOfMark({ model, mark: moving, close }: { model: TimelineModel; mark: Range; close: () => void }) {
+  const mark = use_rested(moving);
   const sums = useMemo(() => sums_in(model, mark), [model, mark]);
   const span = mark.to - mark.from;
   const unit = time_unit(span * 1e-9);
