@@ -236,7 +236,7 @@ void write_hostile(const std::filesystem::path& path) {
 
 /// 2,400 steps of 1 ms, more than a report lists one by one. Most of each is host code in the NVTX range
 /// assemble; in step 1,700 rank 1 needs 5 ms longer for it, and rank 0 waits. Rank 0 has two threads that
-/// communicate.
+/// communicate, and copies on five streams behind its kernels.
 void write_long_run(const std::filesystem::path& path) {
   constexpr std::uint64_t us = 1000;
   constexpr std::uint64_t steps = 2400;
@@ -258,6 +258,16 @@ void write_long_run(const std::filesystem::path& path) {
                  .bytes = 8,
                  .call_site = 0x1300,
                  .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
+      for (std::uint32_t stream = 1; rank == 0 && step % 10 == 0 && stream <= 5; ++stream) {
+        trace::DeviceActivity copy{};
+        copy.begin_ns = analysis::testing::origin_ns + own + (20 + 20 * stream) * us;
+        copy.end_ns = copy.begin_ns + 100 * us;
+        copy.bytes = 4096;
+        copy.stream = stream;
+        copy.copy_kind = 2;
+        copy.kind = trace::RecordKind::device_copy;
+        builder.raw(copy);
+      }
       begin = assembled + 500 * us;
     }
     builder.runs(0, begin + 10 * ms);

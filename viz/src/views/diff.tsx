@@ -7,7 +7,7 @@ import type { LoadedTimeline } from '../load';
 import { command_text } from '../model/places';
 import type { Pair } from '../model/timeline/pair';
 import { ThemeSwitch } from './head';
-import { Legend, PartName, Section, StackedBar } from './parts';
+import { Legend, PartName, Section, StackedBar, Swatch } from './parts';
 import { Table, type Column } from './table';
 import { TwoTimelines } from './timeline/two';
 
@@ -131,6 +131,16 @@ export function DiffApp({ diff, timelines }: { diff: Diff; timelines: Pair<Loade
             </table>
           </figure>
           <Rows diff={diff} rows={diff.totals} caption={`Time of the average rank’s ${diff.time_of}`} name="Time" />
+          <ul class="legend" aria-label="Colours of before and after">
+            <li>
+              <Swatch kind="hidden" />
+              before
+            </li>
+            <li>
+              <Swatch kind="efficiency" />
+              after
+            </li>
+          </ul>
           <p class="note">
             {diff.margins_from === 'steps'
               ? '± is from the variation of the steps within a run; runs may differ by more: repeat them.'

@@ -236,6 +236,16 @@ describe('the timeline', () => {
     expect(await height()).toBeLessThan(all - 2 * 17);
     expect(await section(page).locator('.tracks summary').textContent()).toBe('Tracks, 1 hidden');
   });
+  it('has the streams of a GPU in one row if they are many, and each in its own on request', async () => {
+    const { page } = await open('long_run');
+    const height = () => section(page).locator('canvas').evaluate((canvas) => canvas.clientHeight);
+    const folded = await height();
+    await section(page).locator('.tracks summary').click();
+    const streams = section(page).getByLabel('GPU 0 streams');
+    expect(await streams.inputValue()).toBe('row');
+    await streams.selectOption('each stream');
+    expect(await height()).toBe(folded + 5 * (17 + 3));
+  });
   it('adds up what is marked: waits by cause, kernels and copies', async () => {
     const { page, complaints } = await open('ring');
     await section(page).getByRole('button', { name: 'Add up what is in view' }).click();

@@ -11,11 +11,13 @@ export interface Display {
   readonly shown: ReadonlyMap<string, Shown>;
 }
 
-/** Tracks of a rank that are shown and folded together. */
+/** Tracks of a rank that are shown and folded together: the streams of a GPU, or what would overlap in one track. */
 export interface Group {
   readonly name: string;
   /** Numbers of the rank's tracks. */
   readonly tracks: readonly number[];
+  /** How many streams these are; 1 for other groups. */
+  readonly streams: number;
 }
 
 /** More streams of one GPU than this are one row at first. */
@@ -24,6 +26,8 @@ const most_streams = 3;
 /** Returns true if nothing happens on the track. */
 const is_empty = (track: Track) => track.lanes.length === 0;
 
+/** Returns "transfers" for "transfers (2)", which holds what overlaps with the first. */
+const base_name = (name: string) => name.replace(/ \(\d+\)$/, '');
 /** Returns "GPU 0 streams" for "GPU 0 stream 13". */
 const streams_name = (stream: string) => stream.replace(/ ?stream \d+$/, ' streams').trim();
 
@@ -33,23 +37,24 @@ const groups_by_rank = new WeakMap<RankTracks, readonly Group[]>();
 export function groups_of(rank: RankTracks): readonly Group[] {
   const known = groups_by_rank.get(rank);
   if (known !== undefined) return known;
-  const groups = new Map<string, number[]>();
-  const streams = new Map<string, number>();
-  for (const track of rank.tracks) {
-    if (track.kind === 'stream' && !is_empty(track)) streams.set(streams_name(track.name), (streams.get(streams_name(track.name)) ?? 0) + 1);
+  const streams = new Map<string, Set<string>>();
+  const groups = new Map<string, { tracks: number[]; members: Set<string> }>();
+  const used = rank.tracks.flatMap((track, number) => (is_empty(track) ? [] : [{ number, name: base_name(track.name), is_stream: track.kind === 'stream' }]));
+  for (const { name, is_stream } of used) if (is_stream) streams.set(streams_name(name), new Set([...(streams.get(streams_name(name)) ?? []), name]));
+  for (const { number, name, is_stream } of used) {
+    const is_one_of_many = is_stream && (streams.get(streams_name(name))?.size ?? 0) > 1;
+    const key = is_one_of_many ? streams_name(name) : name;
+    const group = groups.get(key) ?? { tracks: [], members: new Set<string>() };
+    group.tracks.push(number);
+    group.members.add(name);
+    groups.set(key, group);
   }
-  rank.tracks.forEach((track, number) => {
-    if (is_empty(track)) return;
-    const is_one_of_many = track.kind === 'stream' && (streams.get(streams_name(track.name)) ?? 0) > 1;
-    const name = is_one_of_many ? streams_name(track.name) : track.name;
-    groups.set(name, [...(groups.get(name) ?? []), number]);
-  });
-  const found = [...groups].map(([name, tracks]) => ({ name, tracks }));
+  const found = [...groups].map(([name, { tracks, members }]) => ({ name, tracks, streams: members.size }));
   groups_by_rank.set(rank, found);
   return found;
 }
 
-export const shown_at_first = (group: Group): Shown => (group.tracks.length > most_streams ? 'row' : 'lanes');
+export const shown_at_first = (group: Group): Shown => (group.streams > most_streams ? 'row' : 'lanes');
 
 export const shown_of = (display: Display, group: Group): Shown => display.shown.get(group.name) ?? shown_at_first(group);
 
@@ -69,7 +74,7 @@ export function choices_of(model: TimelineModel): Choice[] {
   for (const rank of model.ranks) {
     for (const group of groups_of(rank)) {
       const before = choices.get(group.name);
-      const is_larger = before === undefined || group.tracks.length > before.first.tracks.length;
+      const is_larger = before === undefined || group.streams > before.first.streams;
       choices.set(group.name, { name: group.name, first: is_larger ? group : before.first, can_fold: before?.can_fold === true || can_fold(rank, group) });
     }
   }

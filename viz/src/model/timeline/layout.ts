@@ -62,7 +62,7 @@ function rows_of(rank: RankTracks, group: Group, shown: Shown): { lanes: LanePla
     return track.lanes.map((_, lane) => ({ lanes: [{ track, track_number, lane }], label: lane === 0 ? track.name : '' }));
   });
   if (shown === 'lanes') return rows;
-  const label = group.tracks.length === 1 ? group.name : `${group.name} (${group.tracks.length})`;
+  const label = group.streams === 1 ? group.name : `${group.name} (${group.streams})`;
   return [{ lanes: rows.flatMap((row) => row.lanes), label }];
 }
 

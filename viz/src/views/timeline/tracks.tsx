@@ -10,7 +10,7 @@ interface Properties {
 }
 
 function words_of({ first, can_fold }: Choice): [Shown, string][] {
-  const lanes: [Shown, string] = ['lanes', first.tracks.length > 1 ? 'each stream' : can_fold ? 'each depth' : 'shown'];
+  const lanes: [Shown, string] = ['lanes', first.streams > 1 ? 'each stream' : can_fold ? 'all rows' : 'shown'];
   return [lanes, ...(can_fold ? [['row', 'one row'] as [Shown, string]] : []), ['hidden', 'hidden']];
 }
 

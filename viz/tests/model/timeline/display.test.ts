@@ -18,6 +18,11 @@ describe('groups of tracks', () => {
   it('are the tracks, but for the streams of one GPU, which are together; empty streams are in none', () => {
     expect(groups_of(first).map(({ name, tracks }) => [name, tracks.length])).toEqual([['thread 0', 1], ['GPU 0 streams', 5], ['GPU 1 stream 0', 1]]);
   });
+  it('have what overlaps in a track together with it', () => {
+    const beside = (name: string) => track_with('transfers', [{ begin: 0, end: 5, state: 'transfer' }], { name });
+    const [rank] = model_with([[beside('transfers'), beside('transfers (2)'), stream(0, 0), track_with('stream', [{ begin: 0, end: 9, state: 'copy' }], { name: 'GPU 0 stream 0 (2)' })]]).ranks;
+    expect(groups_of(rank!).map(({ name, tracks, streams }) => [name, tracks.length, streams])).toEqual([['transfers', 2, 1], ['GPU 0 stream 0', 2, 1]]);
+  });
   it('fold where that makes one row of several', () => {
     expect(groups_of(first).map((group) => can_fold(first, group))).toEqual([true, true, false]);
   });
