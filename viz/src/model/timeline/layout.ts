@@ -54,10 +54,12 @@ const track_gap = 3;
 const rank_gap = 6;
 const others_height = 10;
 
-/** Returns the rows of a group: of each track its lanes, or one for all of them. */
-function rows_of(rank: RankTracks, group: Group, shown: Shown): { lanes: LanePlace[]; label: string }[] {
+/** Returns the rows of a group: of each track its lanes, or one for all of them, with the busiest track on top. */
+function rows_of(rank: RankTracks, group: Group, shown: Shown, run_ns: number): { lanes: LanePlace[]; label: string }[] {
   if (shown === 'hidden') return [];
-  const rows = group.tracks.flatMap((track_number) => {
+  const busy_of = (track_number: number) => busy(rank.tracks[track_number] as Track, run_ns);
+  const tracks = shown === 'row' ? [...group.tracks].sort((left, right) => busy_of(left) - busy_of(right)) : group.tracks;
+  const rows = tracks.flatMap((track_number) => {
     const track = rank.tracks[track_number] as Track;
     return track.lanes.map((_, lane) => ({ lanes: [{ track, track_number, lane }], label: lane === 0 ? track.name : '' }));
   });
@@ -78,7 +80,7 @@ export function layout_of(model: TimelineModel, display: Display): Layout {
     y += height;
     for (const group of is_open ? groups_of(rank) : []) {
       const shown = shown_of(display, group);
-      for (const { lanes, label } of rows_of(rank, group, shown)) {
+      for (const { lanes, label } of rows_of(rank, group, shown, model.run.to)) {
         if (label !== '') y += track_gap;
         rows.push({ kind: 'lane', y, height: lane_height, rank, group, lanes, is_folded: shown === 'row', label });
         if (lanes.some(({ track_number }) => track_number === first_thread(rank))) calls_y.set(rank.rank, y + lane_height / 2);

@@ -258,7 +258,7 @@ export function paint(context: CanvasRenderingContext2D, scene: Scene): number {
   for (const row of rows) {
     const y = ruler_px + row.y - scroll;
     if (row.kind === 'rank') paint_rank(context, scene, row, y);
-    else if (row.kind === 'lane') for (const { track, lane } of row.lanes) paint_lane(context, scene, row, track, lane, y, row.height - 1, !row.is_folded || lane === track.lanes.length - 1);
+    else if (row.kind === 'lane') row.lanes.forEach(({ track, lane }, index) => paint_lane(context, scene, row, track, lane, y, row.height - 1, index === row.lanes.length - 1));
     else paint_others(context, scene, row, y);
   }
   const arrows = paint_messages(context, scene);

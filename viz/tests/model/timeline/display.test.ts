@@ -35,6 +35,11 @@ describe('the display', () => {
   it('has many streams in one row at first, and a few each in its own', () => {
     expect(labels(all_open)).toEqual(['rank', 'thread 0', '', 'GPU 0 streams (5)', 'GPU 1 stream 0', 'rank', 'thread 0', '', 'GPU 0 stream 0', 'GPU 0 stream 1']);
   });
+  it('has the busiest stream on top of a row', () => {
+    const row = layout_of(model, all_open).rows.find((each) => each.kind === 'lane' && each.is_folded);
+    // stream 0 begins first and ends with the others
+    expect(row?.kind === 'lane' ? row.lanes.map(({ track }) => track.name.slice(-1)) : []).toEqual(['4', '3', '2', '1', '0']);
+  });
   it('folds and unfolds a group in all ranks alike', () => {
     const streams = groups_of(first)[1]!;
     const unfolded = with_folded(all_open, streams);
