@@ -6,7 +6,7 @@ import { count_text, percent_text, plural, share_of, time_text } from '../format
 export function confidence(report: Report): string[] {
   const { ranks, job } = report;
   const sum = (figure: (rank: Report['ranks'][number]) => number) => ranks.reduce((total, rank) => total + figure(rank), 0);
-  const facts = [`${count_text(sum((rank) => rank.records))} records, ${count_text(sum((rank) => rank.dropped_records))} dropped`];
+  const facts = [`${plural(sum((rank) => rank.records), 'record')}, ${count_text(sum((rank) => rank.dropped_records))} dropped`];
   const lost = sum((rank) => rank.dropped_gpu_records);
   if (lost > 0) facts.push(`${plural(lost, 'GPU record')} lost: exposed time is too high`);
   const cost_of_s = sum((rank) => (rank.tool_cost_s === null ? 0 : rank.run_s));

@@ -4,6 +4,7 @@ import type { Rank, Report } from '../generated/report';
 import { share_of } from '../format';
 import { words_of } from '../model/overview';
 import { all_kernels_meaning, compared, counted_ranks, counts_all_kernels, extremes, rank_columns, rank_rows, row_name, type RankRow } from '../model/ranks';
+import { RankFates } from './broken';
 import { ColumnsChart } from './columns_chart';
 import { CauseBar, CauseName, Legend, Section } from './parts';
 import { by_size, causes, sum_of } from '../model/causes';
@@ -129,6 +130,7 @@ export function Ranks({ report }: { report: Report }) {
   const is_one_host = report.job.hosts.length === 1;
   return (
     <Section id="ranks" title="Ranks">
+      <RankFates report={report} />
       {counted.length === 0 ? null : counted.length <= few_ranks ? (
         <Bars ranks={counted} report={report} />
       ) : (

@@ -10,7 +10,7 @@ import { Table, type Column } from './table';
 
 function Sliders({ report }: { report: Report }) {
   const [removed, set_removed] = useState<Removed>({});
-  const { unit, ranks, adjective, whole } = words_of(report);
+  const { unit, ranks, adjective } = words_of(report);
   const left = bound(report.counted.total_s, report.counted.by_cause_s, removed);
   const time = (time_s: number) => `${time_number(time_s / ranks, unit)} ${unit.name}`;
   const set = (cause: Cause, share: number) => set_removed({ ...removed, [cause]: share });
@@ -60,8 +60,8 @@ function Sliders({ report }: { report: Report }) {
         </tbody>
       </table>
       <p class="verdict" role="status" id="what-if-result">
-        At best the {whole} take {time(left.total_s)} instead of {time(report.counted.total_s)} ({percent_text(share_of(left.saved_s, report.counted.total_s))}{' '}
-        less), and {percent_text(share_of(left.counted_s, left.total_s))} is {adjective}.
+        At best it is {time(left.total_s)} instead of {time(report.counted.total_s)} ({percent_text(share_of(left.saved_s, report.counted.total_s))}{' '}
+        less), and {percent_text(share_of(left.counted_s, left.total_s))} of that is {adjective}.
       </p>
     </div>
   );

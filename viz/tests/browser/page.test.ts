@@ -204,15 +204,15 @@ describe('hands', () => {
   it('move the what-if sliders, and what it would be worth follows at once', async () => {
     const { page } = await open('late_sender');
     const result = page.locator('#what-if-result');
-    expect(await result.textContent()).toMatch(/take 1.000 s instead of 1.000 s \(0.0 % less\), and 10.0 % is exposed/);
+    expect(await result.textContent()).toBe('At best it is 1.000 s instead of 1.000 s (0.0 % less), and 10.0 % of that is exposed.');
     await page.getByLabel('Reduction of late sender, in percent').fill('50');
-    expect(await result.textContent()).toMatch(/take 0.975 s instead of 1.000 s \(2.5 % less\), and 7.7 % is exposed/);
+    expect(await result.textContent()).toMatch(/it is 0.975 s instead of 1.000 s \(2.5 % less\), and 7.7 % of that is exposed/);
     const widths = () => page.locator('#what-if .sliders .bar').evaluateAll((bars) => bars.map((bar) => Number(bar.querySelector('.fill-late_sender')?.getAttribute('width'))));
     expect(await widths()).toEqual([5, 2.5]);
     await page.getByRole('button', { name: 'No waiting' }).click();
-    expect(await result.textContent()).toMatch(/take 0.900 s instead of 1.000 s \(10.0 % less\), and 0.0 % is exposed/);
+    expect(await result.textContent()).toMatch(/it is 0.900 s instead of 1.000 s \(10.0 % less\), and 0.0 % of that is exposed/);
     await page.getByRole('button', { name: 'As it was' }).click();
-    expect(await result.textContent()).toMatch(/take 1.000 s/);
+    expect(await result.textContent()).toMatch(/it is 1.000 s/);
   });
   it('choose two ranks to compare', async () => {
     const { page } = await open('many_ranks');
@@ -265,17 +265,39 @@ describe('hands', () => {
 });
 
 describe('a job that did not end', () => {
-  it('is told in red above all else, with the ranks that stopped first', async () => {
+  it('is told in red above all else', async () => {
     const { page } = await open('unfinished');
     const broken = page.locator('header [role=alert]');
-    expect(await broken.locator('strong').textContent()).toBe('The job did not end as it should: 2 ranks of 2 did not reach MPI_Finalize.');
-    expect(await broken.locator('li').allTextContents()).toEqual([
-      'rank 1: the last record is 30.0 ms after it returned from MPI_Init',
-      'rank 0: the last record is 100 ms after it returned from MPI_Init',
-    ]);
+    const told = (report_of('unfinished') as { unfinished?: { words: string } }).unfinished?.words;
+    expect(await broken.locator('strong').textContent()).toBe(told ?? 'The job did not end as it should: 2 ranks of 2 did not reach MPI_Finalize.');
     expect((await broken.boundingBox())!.y).toBeLessThan((await page.locator('nav').boundingBox())!.y);
     const [red = 0, green = 0, blue = 0] = (await broken.evaluate((element) => getComputedStyle(element).color)).match(/\d+/g)!.map(Number);
     expect(red).toBeGreaterThan(2 * Math.max(green, blue));
+  });
+  it('is told with why ranks wait, what to do, and what each was in', async () => {
+    const unfinished = {
+      is_running: false, looked_at_unix_s: null, all_records_read: true,
+      words: 'The job did not end: rank 1 was killed.',
+      standstills: [{ kind: 'chain', ranks: [0, 1], waiting_ranks: 1, words: 'Rank 0 waits for rank 1, which is gone.' }],
+      next: 'see why rank 1 was killed',
+      ranks: [
+        { rank: 0, host: null, process_id: null, state: 'exited', abort_code: null, last_alive_s: 0.1, calls: [{ call: 'MPI_Barrier at main.c:7', what: null, since_s: 0.035, waits_for: [1], any_is_enough: false }], threads_unnoticed: 0, moves: false, last_call: null, last_call_end_s: null },
+        { rank: 1, host: null, process_id: null, state: 'killed', abort_code: null, last_alive_s: 0.04, calls: [], threads_unnoticed: 0, moves: false, last_call: 'MPI_Barrier at main.c:7', last_call_end_s: 0.03 },
+      ],
+    };
+    const { page, complaints } = await open(with_contents('told_unfinished', (json) => JSON.stringify({ ...(JSON.parse(json) as object), unfinished }), 'report', 'unfinished'));
+    const broken = page.locator('header [role=alert]');
+    expect(await broken.locator('p, li').allTextContents()).toEqual([
+      'The job did not end: rank 1 was killed.',
+      'Rank 0 waits for rank 1, which is gone.',
+      'Next: see why rank 1 was killed',
+      'All figures are of what was recorded until then. Each rank',
+    ]);
+    expect(await cells(page, 'What each rank was in')).toEqual([
+      ['0', 'exited', '0.10', 'MPI_Barrier at main.c:7', '0.04', '1'],
+      ['1', 'killed', '0.04', 'outside MPI, after MPI_Barrier at main.c:7', '0.03', ''],
+    ]);
+    expect(complaints).toEqual([]);
   });
   it('is not told of where all ranks ended', async () => {
     const { page } = await open('late_sender');
