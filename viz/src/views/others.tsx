@@ -23,6 +23,14 @@ export function Others({ report }: { report: Report }) {
     { key: 'counted', title: `${adjective} in it`, unit: unit.name, decimals: 3, value: (row) => time(row.counted_s) },
     { key: 'share', title: 'of the phase', unit: '%', decimals: 1, value: (row) => share_of(row.counted_s, row.total_s) * 100 },
   ];
+  const percent = (share: number | undefined) => (share === undefined ? null : share * 100);
+  if (report.phases.some(({ efficiency }) => efficiency != null)) {
+    phase_columns.push(
+      { key: 'parallel', title: 'parallel efficiency', unit: '%', decimals: 1, meaning: 'Load balance × communication, from the times in it alone', value: (row) => percent(row.efficiency?.parallel) },
+      { key: 'balance', title: 'load balance', unit: '%', decimals: 1, meaning: 'Mean computing time of the ranks ÷ the largest', value: (row) => percent(row.efficiency?.load_balance) },
+      { key: 'communication', title: 'communication', unit: '%', decimals: 1, meaning: 'The largest computing time ÷ the longest time in it', value: (row) => percent(row.efficiency?.communication) },
+    );
+  }
   const of_thread = (time_s: number | null) => (time_s === null ? null : time_s * unit.per_second);
   const threads = thread_phases(report.ranks);
   const thread_columns: Column<ThreadPhase>[] = [

@@ -74,6 +74,13 @@ describe('figures', () => {
     const { page } = await open('long_run');
     expect(await cells(page, 'Ranks that others waited for')).toEqual([['1', 'MPI_Allreduce at 0x1300', '1', '0.005', '1 × 0.005', '1,700', '93.6 % host code in the NVTX range step']]);
   });
+  it('show how efficient NVTX ranges are', async () => {
+    const { phases } = report_of('long_run');
+    const { page } = await open('long_run');
+    const shown = (await cells(page, 'NVTX phases; nested')).map((row) => [row[0], row[4]]);
+    expect(shown).toEqual(phases.map(({ name, efficiency }) => [name, efficiency == null ? '–' : (efficiency.parallel * 100).toFixed(1)]));
+    expect(shown.length).toBe(2);
+  });
   it('show each thread below its rank', async () => {
     const { page } = await open('long_run');
     expect((await cells(page, 'Figures of each rank and thread')).map((row) => [row[0], row[6]])).toEqual([
