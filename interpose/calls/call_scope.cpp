@@ -94,6 +94,18 @@ void write_call(const trace::MpiCall& call) noexcept {
   state.last = call;
 }
 
+/// Sets or clears what says that the call is in progress. Its other fields are in place before the one, and
+/// stay until after the other.
+void mark_open_call(trace::MpiCall& call, trace::RecordKind kind) noexcept {
+  std::atomic_ref<trace::RecordKind>(call.kind).store(kind, std::memory_order_release);
+}
+
+/// Returns the peer as a record has it.
+std::int32_t recorded_peer(MPI_Comm communicator, int peer) noexcept {
+  if (peer == MPI_ANY_SOURCE) return any_peer;
+  return peer == MPI_PROC_NULL ? no_peer : world_rank_of(communicator, peer);
+}
+
 }  // namespace
 
 void CallScope::stand_aside_asleep() noexcept {
@@ -108,56 +120,73 @@ void CallScope::finish_pieces() noexcept {
 
 void CallScope::begin_record(const void* return_address) noexcept {
   call_site_ = reinterpret_cast<std::uintptr_t>(return_address);
-  record_ = {};
-  record_.peer = no_peer;
-  record_.tag = no_tag;
-  begin_ns_ = record::now_ns();
+  open_ = &record::open_call();
+  open_->operations = 0;
+  open_->receives = 0;
+  trace::MpiCall& call = open_->call;
+  call = {};
+  call.call_site = call_site_;
+  call.function = name_id(function_);
+  call.peer = no_peer;
+  call.tag = no_tag;
+  call.waits = waits(function_) ? 1 : 0;
+  call.begin_ns = begin_ns_ = record::now_ns();
+  mark_open_call(call, trace::RecordKind::mpi_call);
 }
 
 void CallScope::end_record() noexcept {
-  record_.begin_ns = begin_ns_;
-  record_.end_ns = record::now_ns();
-  record_.call_site = call_site_;
-  record_.function = name_id(function_);
-  record_.repeats = 1;
-  record_.waits = waits(function_) ? 1 : 0;
-  record_.kind = trace::RecordKind::mpi_call;
-  write_call(record_);
+  trace::MpiCall& call = open_->call;
+  if (record::is_on()) {
+    call.end_ns = record::now_ns();
+    call.repeats = 1;
+    write_call(call);
+  }
+  mark_open_call(call, trace::RecordKind::none);
 }
 
 void CallScope::message(MPI_Comm communicator, int peer, int tag, std::uint64_t bytes) noexcept {
   if (!recording_) return;
   const CommunicatorInfo* const info = peek_info(communicator);
-  record_.communicator = info != nullptr ? info->local_id : 0;
-  if (peer == MPI_ANY_SOURCE) {
-    record_.peer = any_peer;
-  } else {
-    record_.peer = peer == MPI_PROC_NULL ? no_peer : world_rank_of(communicator, peer);
-  }
-  record_.tag = tag == MPI_ANY_TAG ? no_tag : tag;
-  record_.bytes = bytes;
+  open_->call.communicator = info != nullptr ? info->local_id : 0;
+  open_->call.peer = recorded_peer(communicator, peer);
+  open_->call.tag = tag == MPI_ANY_TAG ? no_tag : tag;
+  open_->call.bytes = bytes;
+}
+
+void CallScope::receives_from(MPI_Comm communicator, int source, int tag) noexcept {
+  if (!recording_) return;
+  open_->source = recorded_peer(communicator, source);
+  open_->source_tag = tag == MPI_ANY_TAG ? no_tag : tag;
+  open_->receives = 1;
+}
+
+void CallScope::completes(std::uint32_t operations, std::uint64_t first_post_ns,
+                          std::uint64_t last_post_ns) noexcept {
+  open_->first_post_ns = first_post_ns;
+  open_->last_post_ns = last_post_ns;
+  std::atomic_ref<std::uint32_t>(open_->operations).store(operations, std::memory_order_release);
 }
 
 void CallScope::collective(MPI_Comm communicator, int root_or_minus_one, std::uint64_t bytes) noexcept {
   if (!recording_) return;
-  record_.bytes = bytes;
+  open_->call.bytes = bytes;
   CommunicatorInfo* const info = peek_info(communicator);
   if (info == nullptr) return;
-  record_.communicator = info->local_id;
-  record_.collective_ordinal = info->collectives.fetch_add(1, std::memory_order_relaxed) + 1;
+  open_->call.communicator = info->local_id;
+  open_->call.collective_ordinal = info->collectives.fetch_add(1, std::memory_order_relaxed) + 1;
   // MPI_ROOT and MPI_PROC_NULL, in an intercommunicator, are negative too
-  if (root_or_minus_one >= 0) record_.peer = world_rank_of(communicator, root_or_minus_one);
+  if (root_or_minus_one >= 0) open_->call.peer = world_rank_of(communicator, root_or_minus_one);
 }
 
 trace::CollectiveOperation CallScope::collective_operation() const noexcept {
   trace::CollectiveOperation operation{};
   operation.post_ns = begin_ns_;
-  operation.bytes = record_.bytes;
+  operation.bytes = open_->call.bytes;
   operation.call_site = call_site_;
   operation.function = name_id(function_);
-  operation.communicator = record_.communicator;
-  operation.collective_ordinal = record_.collective_ordinal;
-  operation.root = record_.peer;
+  operation.communicator = open_->call.communicator;
+  operation.collective_ordinal = open_->call.collective_ordinal;
+  operation.root = open_->call.peer;
   operation.kind = trace::RecordKind::collective_operation;
   return operation;
 }
@@ -173,12 +202,12 @@ trace::CollectiveOperation CallScope::collective_start(const trace::CollectiveOp
 
 void CallScope::buffer(trace::BufferKind kind) noexcept {
   if (!recording_) return;
-  record_.buffer = kind;
+  open_->call.buffer = kind;
 }
 
 void CallScope::add_bytes(std::uint64_t bytes) noexcept {
   if (!recording_) return;
-  record_.bytes += bytes;
+  open_->call.bytes += bytes;
 }
 
 void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish_them)() noexcept) noexcept {

@@ -49,7 +49,7 @@ class CallScope {
     if (has_progress_lock_) [[unlikely]]
       progress_lock.give();
     --detail::call_depth;
-    if (recording_ && record::is_on()) end_record();
+    if (recording_) end_record();
   }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
@@ -66,6 +66,10 @@ class CallScope {
   void collective(MPI_Comm communicator, int root_or_minus_one, std::uint64_t bytes) noexcept;
   void buffer(trace::BufferKind kind) noexcept;
   void add_bytes(std::uint64_t bytes) noexcept;
+  /// Notes, for whoever looks at the recording while the call lasts, that a call which sends receives, too …
+  void receives_from(MPI_Comm communicator, int source, int tag) noexcept;
+  /// … and which operations a call completes: their number, and when the first and the last were posted.
+  void completes(std::uint32_t operations, std::uint64_t first_post_ns, std::uint64_t last_post_ns) noexcept;
   /// Returns the record of a non-blocking collective, after collective(); only when recording.
   [[nodiscard]] trace::CollectiveOperation collective_operation() const noexcept;
   /// Returns the record of one start, by this call, of a persistent collective. `initialised`: the result of
@@ -83,7 +87,7 @@ class CallScope {
   const transports::InCall in_call_;  ///< first, as everything else happens inside the call
   std::uint64_t begin_ns_ = 0;
   std::uint64_t call_site_ = 0;
-  trace::MpiCall record_;  ///< written only if recording: zeroing it would cost every call
+  trace::OpenCall* open_;  ///< has the call's record; only if recording
   Function function_;
   bool is_outermost_ = false;
   bool stands_aside_ = false;

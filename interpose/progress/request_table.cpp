@@ -112,6 +112,14 @@ void RequestTable::file(RequestEntry& entry) noexcept {
   }
 }
 
+namespace {
+
+std::uint64_t begin_of_recorded_call() noexcept {
+  return record::is_on() ? record::open_call().call.begin_ns : 0;
+}
+
+}  // namespace
+
 RequestEntry* RequestTable::insert(MPI_Request handle, Operation operation, Handle kind,
                                    std::unique_ptr<Recipe> recipe) {
   const Lock lock(*this);
@@ -130,6 +138,7 @@ RequestEntry* RequestTable::insert(MPI_Request handle, Operation operation, Hand
   entry->recipe = std::move(recipe);
   entry->arrived = entry->finished = entry->orphan = false;
   entry->code = MPI_SUCCESS;
+  entry->posted_ns = begin_of_recorded_call();
   link(entry);
   table_.insert(handle, entry);
   count_entries(+1);

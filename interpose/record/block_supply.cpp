@@ -1,12 +1,21 @@
 #include "interpose/record/block_supply.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 #include "transports/host/background_thread.hpp"
 
 namespace penstock::record {
 
+namespace {
+
+/// How exactly the time of a death is known. Four wake-ups a second are as many as CUPTI's thread has.
+constexpr std::chrono::milliseconds life_interval{250};
+
+}  // namespace
+
 void BlockSupply::start() {
+  needs_.emplace(0);
   thread_ = start_background_thread("penstock-blocks", [this] { prepare_blocks(); });
 }
 
@@ -37,15 +46,14 @@ std::byte* BlockSupply::take_ready() noexcept {
 }
 
 void BlockSupply::announce_need() noexcept {
-  needs_.fetch_add(1, std::memory_order_release);
-  needs_.notify_one();
+  if (needs_) needs_->release();
 }
 
 void BlockSupply::prepare_blocks() noexcept {
   while (true) {
-    needs_.wait(0, std::memory_order_acquire);
+    while (!needs_->try_acquire_for(life_interval)) file_.note_life();
+    file_.note_life();
     if (stopping_.load(std::memory_order_relaxed)) return;
-    needs_.fetch_sub(1, std::memory_order_relaxed);
     // Only this thread fills places, so a free one stays free.
     auto* const free = std::find_if(ready_.begin(), ready_.end(), [](const std::atomic<std::byte*>& ready) {
       return ready.load(std::memory_order_relaxed) == nullptr;

@@ -1,6 +1,6 @@
 // Keeps blocks of the file ready before writers need them. The kernel takes some hundred microseconds to
-// reserve a block and map its pages, which would otherwise pass inside an MPI call. Knows no lanes and no
-// records.
+// reserve a block and map its pages, which would otherwise pass inside an MPI call. Its thread also notes in
+// the header that the process is alive. Knows no lanes and no records.
 #pragma once
 
 #include <array>
@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <semaphore>
 #include <thread>
 
 #include "interpose/record/recording_file.hpp"
@@ -34,7 +35,8 @@ class BlockSupply {
 
   RecordingFile& file_;
   std::array<std::atomic<std::byte*>, 16> ready_{};
-  std::atomic<std::uint32_t> needs_{0};  ///< announced, not yet handled; the thread sleeps on it
+  /// Counts what was announced and not yet handled; the thread sleeps on it. From start() on.
+  std::optional<std::counting_semaphore<>> needs_;
   std::atomic<bool> preparing_{false};
   std::atomic<bool> stopping_{false};
   std::optional<std::thread> thread_;

@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "interpose/record/recorder.hpp"
 #include "interpose/record/recording.hpp"
 
 namespace penstock::record {
@@ -15,6 +16,9 @@ constinit LaneRegistry registry;
 
 // initial-exec, because the first access must not allocate; the library is loaded with the program.
 [[gnu::tls_model("initial-exec")]] constinit thread_local Lane* this_threads_lane = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local trace::OpenCall* this_threads_open_call = nullptr;
+
+constinit std::atomic<std::uint32_t> slots_taken{0};
 
 void name_this_thread(std::uint64_t& id, char (&name)[16]) noexcept {
   id = static_cast<std::uint64_t>(gettid());
@@ -34,6 +38,7 @@ struct ReleaseAtThreadExit {
   ~ReleaseAtThreadExit() {
     registry.release(*this_threads_lane);
     this_threads_lane = nullptr;
+    this_threads_open_call = nullptr;
   }
 };
 
@@ -80,6 +85,29 @@ bool Lane::begin_block() noexcept {
   stop_ = block.begin + announcing_record * trace::record_bytes;
   end_ = block.begin + trace::block_bytes;
   return true;
+}
+
+void Lane::take_open_call() noexcept {
+  RecordingFile& file = recording().file();
+  if (open_call_ == nullptr) {
+    const std::uint32_t slot = slots_taken.fetch_add(1, std::memory_order_relaxed);
+    if (slot >= trace::most_open_calls) {
+      std::atomic_ref<std::uint32_t>(file.header().threads_unnoticed).fetch_add(1, std::memory_order_relaxed);
+      return;
+    }
+    open_call_ = &file.open_call(slot);
+  }
+  name_this_thread(open_call_->thread_id, open_call_->thread_name);
+}
+
+trace::OpenCall& open_call() noexcept {
+  if (this_threads_open_call == nullptr) [[unlikely]] {
+    static thread_local trace::OpenCall unnoticed;
+    Lane* const lane = lane_of_this_thread();
+    if (lane != nullptr) lane->take_open_call();
+    this_threads_open_call = lane == nullptr || lane->open_call() == nullptr ? &unnoticed : lane->open_call();
+  }
+  return *this_threads_open_call;
 }
 
 bool Lane::reserve(std::size_t records) noexcept {

@@ -43,6 +43,11 @@ class alignas(64) Lane {
 
   [[nodiscard]] std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
 
+  /// Returns where the lane's thread keeps the call that it is in. Null: all slots are taken.
+  [[nodiscard]] trace::OpenCall* open_call() noexcept { return open_call_; }
+  /// Takes a slot for it, if the lane has none, and names the thread in it.
+  void take_open_call() noexcept;
+
   /// Marks the lane as one of the recorder's own threads, whose records cost the application nothing.
   void belongs_to_recorder() noexcept { is_recorders_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool is_recorders() const noexcept { return is_recorders_.load(std::memory_order_relaxed); }
@@ -55,6 +60,7 @@ class alignas(64) Lane {
   std::byte* next_ = nullptr;
   std::byte* stop_ = nullptr;  ///< at this record the lane first announces the need of a block, or takes one
   std::byte* end_ = nullptr;
+  trace::OpenCall* open_call_ = nullptr;
   std::atomic<std::uint64_t> written_{0};
   std::uint64_t ordinal_ = 0;
   const std::uint64_t number_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -87,6 +88,7 @@ void fill_header(trace::FileHeader& header, const Identity& identity) noexcept {
   header.mpi_family = identity.mpi_family;
   header.clock_error_ns = trace::clock_error_unknown;
   header.missing_from_ns = trace::nothing_missing;
+  header.open_call_slots = trace::most_open_calls;
   copy_text(header.mpi_version, identity.mpi_version);
   gethostname(header.host_name, sizeof header.host_name - 1);
   copy_command_line(header.program, sizeof header.program);
@@ -135,6 +137,15 @@ void switch_off_in_child() noexcept {
   recording().switch_off();
 }
 
+/// Called at exit(). A process that reaches it without MPI_Finalize was not killed by a signal.
+void note_exit() noexcept {
+  if (has_ended.load()) return;
+  RecordingFile& file = recording().file();
+  if (!file.is_open() || !file.belongs_to_this_process()) return;
+  file.note_life();
+  file.header().ended_by = trace::Ending::exit;
+}
+
 void note_gpu_use() noexcept {
   recording().add_features(trace::feature::gpu_used | (gpu_is_simulated ? trace::feature::simulated : 0u));
   if (collects_gpu_activity) start_cupti_capture();
@@ -147,8 +158,10 @@ bool may_end() noexcept {
   return file.is_open() && file.belongs_to_this_process();
 }
 
-void close_header(std::uint64_t end_ns) noexcept {
+void close_header(std::uint64_t end_ns, trace::Ending ending) noexcept {
   trace::FileHeader& header = recording().file().header();
+  recording().file().note_life();
+  header.ended_by = ending;
   header.own_cost_ns = lanes().written_by_application() * event_cost_ps / 1000 + cupti_cost_ns();
   header.end_ns = end_ns;
 }
@@ -163,6 +176,7 @@ bool begin(const Identity& identity) noexcept try {
   event_cost_ps = measure_event_cost_ps();
   collects_gpu_activity = identity.with_gpu_activity;
   pthread_atfork(nullptr, nullptr, switch_off_in_child);
+  static_cast<void>(std::atexit(note_exit));
   recording().blocks().start();
   recording().switch_on();
   write_kept_notices();
@@ -193,11 +207,13 @@ void end() noexcept {
   trace::FileHeader& header = recording().file().header();
   copy_device_name(header.device_name, sizeof header.device_name);
   header.finish_cost_ns = now_ns() - end_ns;
-  close_header(end_ns);
+  close_header(end_ns, trace::Ending::finalize);
 }
 
-void end_abruptly() noexcept {
-  if (may_end()) close_header(now_ns());
+void end_abruptly(int abort_code) noexcept {
+  if (!may_end()) return;
+  recording().file().header().abort_code = abort_code;
+  close_header(now_ns(), trace::Ending::abort);
 }
 
 void gpu_seen() noexcept {

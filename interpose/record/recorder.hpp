@@ -47,7 +47,7 @@ void end() noexcept;
 
 /// Ends the recording in MPI_Abort: writes the end, waits for nothing and queries no driver, since those may
 /// hang. What the collectors have not written yet is missing, as after SIGKILL.
-void end_abruptly() noexcept;
+void end_abruptly(int abort_code) noexcept;
 
 /// Returns the time of CLOCK_MONOTONIC. Unit: ns.
 [[nodiscard]] std::uint64_t now_ns() noexcept;
@@ -55,6 +55,12 @@ void end_abruptly() noexcept;
 /// Returns the id of a string in the recording, the same for equal strings. Callers keep the ids of names
 /// that they know beforehand. Returns trace::no_string if recording is off or full.
 std::uint32_t intern(std::string_view text) noexcept;
+
+/// Returns where the calling thread keeps the record of the MPI call that it is in. It lies in the recording,
+/// so that a reader finds it even if the call never ends; if all slots are taken, in the thread's own memory.
+/// The caller sets `call.kind` when the call begins, after the other fields, and clears it when it has ended.
+/// Recording must be on. Thread: the calling one only. Cost: one load.
+[[nodiscard]] trace::OpenCall& open_call() noexcept;
 
 /// Called by the interposer when it first sees CUDA in use; the GPU collector starts then at the latest. A
 /// call before begin() is remembered. Cost of any later call: one load. Thread: any.

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 
+#include "interpose/record/recorder.hpp"
 #include "transports/host/retried.hpp"
 
 namespace penstock::record {
@@ -84,6 +85,10 @@ ClaimedBlock RecordingFile::claim_block() noexcept {
   if (error != 0) return {nullptr, Refusal::no_space, error};
   raise_to(header().claimed_blocks, index + 1);
   return {begin, Refusal::none, 0};
+}
+
+void RecordingFile::note_life() noexcept {
+  std::atomic_ref<std::uint64_t>(header().alive_ns).store(now_ns(), std::memory_order_relaxed);
 }
 
 bool RecordingFile::belongs_to_this_process() const noexcept {

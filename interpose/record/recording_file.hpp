@@ -39,6 +39,12 @@ class RecordingFile {
   [[nodiscard]] trace::FileHeader& header() noexcept {
     return *reinterpret_cast<trace::FileHeader*>(mapping_);
   }
+  /// Returns a slot of the header's table of open calls.
+  [[nodiscard]] trace::OpenCall& open_call(std::uint32_t slot) noexcept {
+    return reinterpret_cast<trace::OpenCall*>(mapping_ + trace::open_calls_offset)[slot];
+  }
+  /// Notes that the process is alive now.
+  void note_life() noexcept;
   static void add(std::uint64_t& header_field, std::uint64_t amount) noexcept {
     std::atomic_ref<std::uint64_t>(header_field).fetch_add(amount, std::memory_order_relaxed);
   }

@@ -2,9 +2,10 @@
 // writes through a memory mapping and the trace reader reads. Knows nothing of MPI, CUDA or either side's
 // code; includes <cstdint> and the table of transports only, so that any program can read a recording.
 //
-// File:   FileHeader (4096 bytes), then blocks of `block_bytes`. Blocks are claimed by threads as they need
-//         them; a file may end in blocks that were never claimed (all zero) or be cut off anywhere.
-//         A block in the middle may be all zero too (its thread was killed): continue behind it.
+// File:   FileHeader (4096 bytes, the calls in progress at its end), then blocks of `block_bytes`. Blocks are
+//         claimed by threads as they need them; a file may end in blocks that were never claimed (all zero)
+//         or be cut off anywhere. A block in the middle may be all zero too (its thread was killed): continue
+//         behind it.
 // Block:  one BlockHeader (64 bytes, in the first record's place), then records of 64 bytes in the order in
 //         which one lane (a thread of the job, or a collector of the recorder) committed them.
 //         A Text may lie behind the records that name it: resolve ids after reading the whole file.
@@ -74,6 +75,14 @@ inline constexpr std::uint32_t simulated = 1u << 2;  ///< the GPU was the simula
 inline constexpr std::uint32_t gpu_used = 1u << 3;   ///< CUDA was initialised in the process
 }  // namespace feature
 
+/// How a rank ended. The numbers are part of the format.
+enum class Ending : std::uint8_t {
+  none,      ///< it has not ended, or was killed, or called _exit(); or the recording is older
+  finalize,  ///< MPI_Finalize
+  abort,     ///< MPI_Abort
+  exit,  ///< exit(), or the end of main(), without MPI_Finalize; MPI libraries exit so after a fatal error
+};
+
 struct FileHeader {
   std::uint64_t magic;
   std::uint32_t version;
@@ -106,6 +115,12 @@ struct FileHeader {
   /// The earliest time of a record lost for lack of space. All that happened before is in the file, except
   /// what was still in flight or open then. nothing_missing if none was lost; 0 in older recordings.
   std::uint64_t missing_from_ns;
+  // Zero in older recordings.
+  std::uint64_t alive_ns;   ///< the process was alive then; written about four times a second, until it ends
+  std::int32_t abort_code;  ///< of MPI_Abort
+  std::uint32_t open_call_slots;    ///< the size of the header's table of open calls
+  std::uint32_t threads_unnoticed;  ///< that found no free slot: their calls in progress are not known
+  Ending ended_by;
 };
 
 struct BlockHeader {
@@ -180,6 +195,30 @@ struct MpiCall {
   std::uint8_t reserved[5];
   RecordKind kind;
 };
+
+/// The MPI call that a thread is in, in the header's table: `call.kind` is mpi_call from its begin to its
+/// end, and else none. Its arguments follow some nanoseconds after the begin; its end and bytes are not known
+/// yet.
+struct OpenCall {
+  MpiCall call;
+  // Of a call that completes requests: when the first and the last of these operations were posted, as in
+  // MessageHalf::post_ns, or initialised, if they are persistent: the begin of that call. And how many they
+  // are; 0: it completes none, or none that is known.
+  std::uint64_t first_post_ns;
+  std::uint64_t last_post_ns;
+  std::uint32_t operations;
+  // Of a call that sends and receives: from whom it receives, as in MpiCall; `call` has to whom it sends.
+  std::int32_t source;
+  std::int32_t source_tag;
+  std::uint8_t receives;  ///< 1: `source` is valid
+  std::uint8_t reserved[3];
+  std::uint64_t thread_id;  ///< as in BlockHeader, as is the name
+  char thread_name[16];
+  std::uint8_t reserved_behind[8];
+};
+
+inline constexpr std::uint32_t open_calls_offset = 2304;  ///< in the file; those before are FileHeader's
+inline constexpr std::uint32_t most_open_calls = (file_header_bytes - open_calls_offset) / sizeof(OpenCall);
 
 enum class Direction : std::uint8_t { send, receive };
 
@@ -301,7 +340,7 @@ struct Fact {
   RecordKind kind;
 };
 
-static_assert(sizeof(FileHeader) <= file_header_bytes);
+static_assert(sizeof(FileHeader) <= open_calls_offset && sizeof(OpenCall) == 128);
 static_assert(sizeof(BlockHeader) == record_bytes && sizeof(Text) == record_bytes &&
               sizeof(Module) == record_bytes);
 static_assert(sizeof(Thread) == record_bytes);

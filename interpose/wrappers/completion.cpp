@@ -1,6 +1,9 @@
 // The wrappers that complete requests. The MPI library alone handles requests without pending work of
 // Penstock's; the others are stepped until both the MPI library and Penstock are done.
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -30,6 +33,23 @@ bool is_plain(int count, const MPI_Request* requests) {
   return true;
 }
 
+/// Notes the operations that the call completes, for whoever looks while it waits.
+template <typename Items>
+void note_operations(CallScope& scope, const Items& items) {
+  if (!scope.recording()) return;
+  std::uint32_t count = 0;
+  std::uint64_t first_ns = ~std::uint64_t{0};
+  std::uint64_t last_ns = 0;
+  for (const UserRequest& item : items) {
+    const RequestEntry* const entry = item.active_entry();
+    if (entry == nullptr || entry->posted_ns == 0) continue;
+    ++count;
+    first_ns = std::min(first_ns, entry->posted_ns);
+    last_ns = std::max(last_ns, entry->posted_ns);
+  }
+  if (count != 0) scope.completes(count, first_ns, last_ns);
+}
+
 /// Completes the pending work of a request that the MPI library has completed.
 int finish_detached(Pending& pending, MPI_Status& status, int code) {
   for (Backoff backoff; !pending.advance(true, status); backoff.pause()) progress();
@@ -48,8 +68,9 @@ void copy_status_to(const MPI_Status& status, MPI_Status* statuses, int index, b
   if (tells_error) statuses[index].MPI_ERROR = status.MPI_ERROR;
 }
 
-int wait_one(MPI_Request* request, MPI_Status* status) {
+int wait_one(CallScope& scope, MPI_Request* request, MPI_Status* status) {
   UserRequest item(request);
+  note_operations(scope, std::span(&item, 1));
   if (!item.has_entry()) {
     if (!must_poll()) return PMPI_Wait(request, status);
     return raise_quieted(MPI_COMM_WORLD, wait_polling(request, status));
@@ -135,8 +156,9 @@ void step_until_done(const std::vector<UserRequest>& items, Look look, IsDone is
   }
 }
 
-int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+int wait_all(CallScope& scope, int count, MPI_Request* requests, MPI_Status* statuses) {
   std::vector<UserRequest> items = user_requests(count, requests);
+  note_operations(scope, items);
   bool may_detach = !must_poll();
   for (const UserRequest& item : items) may_detach = may_detach && item.may_detach();
   if (may_detach) return wait_all_detached(count, requests, items, statuses);
@@ -243,7 +265,7 @@ using namespace penstock::interpose;
 PENSTOCK_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) try {
   CallScope scope(Function::Wait, __builtin_return_address(0));
   if (scope.stands_aside() || request_table().is_empty()) return PMPI_Wait(request, status);
-  return wait_one(request, status);
+  return wait_one(scope, request, status);
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
@@ -271,7 +293,7 @@ PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 PENSTOCK_EXPORT int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) try {
   CallScope scope(Function::Waitall, __builtin_return_address(0));
   if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Waitall(count, requests, statuses);
-  return wait_all(count, requests, statuses);
+  return wait_all(scope, count, requests, statuses);
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
@@ -286,6 +308,7 @@ PENSTOCK_EXPORT int MPI_Waitany(int count, MPI_Request requests[], int* index, M
   CallScope scope(Function::Waitany, __builtin_return_address(0));
   if (scope.stands_aside() || is_plain(count, requests)) return PMPI_Waitany(count, requests, index, status);
   std::vector<UserRequest> items = user_requests(count, requests);
+  note_operations(scope, items);
   return wait_any(items, index, status);
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
@@ -319,6 +342,7 @@ PENSTOCK_EXPORT int MPI_Waitsome(int count, MPI_Request requests[], int* done_co
     return PMPI_Waitsome(count, requests, done_count, indices, statuses);
   }
   std::vector<UserRequest> items = user_requests(count, requests);
+  note_operations(scope, items);
   for (Backoff backoff;; backoff.pause()) {
     const int code = try_some(items, done_count, indices, statuses);
     if (code != MPI_SUCCESS || *done_count != 0) return code;

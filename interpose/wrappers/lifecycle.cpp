@@ -289,6 +289,6 @@ PENSTOCK_EXPORT int MPI_Finalize() {
 
 PENSTOCK_EXPORT int MPI_Abort(MPI_Comm communicator, int error_code) {
   CallScope scope(Function::Abort, __builtin_return_address(0));
-  if (is_awake()) penstock::record::end_abruptly();
+  if (is_awake()) penstock::record::end_abruptly(error_code);
   return PMPI_Abort(communicator, error_code);
 }

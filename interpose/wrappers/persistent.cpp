@@ -59,13 +59,15 @@ int insert_persistent(MPI_Comm communicator, std::unique_ptr<Recipe> recipe, MPI
 }
 
 template <typename Plain>
-int initialise_send(const CallScope& scope, const SendCall& call, MPI_Request* request, Plain plain) {
+int initialise_send(CallScope& scope, const SendCall& call, MPI_Request* request, Plain plain) {
+  scope.message(call.communicator, call.destination, call.tag, 0);
   if (is_always_plain(call) && !scope.recording()) return plain();
   return insert_persistent(call.communicator, std::make_unique<PersistentSend>(call), request);
 }
 
 template <typename Plain>
-int initialise_receive(const ReceiveCall& call, MPI_Request* request, Plain plain) {
+int initialise_receive(CallScope& scope, const ReceiveCall& call, MPI_Request* request, Plain plain) {
+  scope.message(call.communicator, call.source, call.tag, 0);
   if (call.source == MPI_PROC_NULL) return plain();
   return insert_persistent(call.communicator, std::make_unique<PersistentReceive>(call), request);
 }
@@ -109,16 +111,16 @@ PENSTOCK_SEND_INIT(Ssend_init, SendMode::synchronous, int)
 PENSTOCK_SEND_INIT(Bsend_init, SendMode::buffered, int)
 PENSTOCK_SEND_INIT(Rsend_init, SendMode::ready, int)
 
-#define PENSTOCK_RECV_INIT(Name, Count)                                                                 \
-  PENSTOCK_EXPORT int MPI_##Name(void* buffer, Count count, MPI_Datatype datatype, int source, int tag, \
-                                 MPI_Comm communicator, MPI_Request* request) try {                     \
-    CallScope scope(Function::Name, __builtin_return_address(0));                                       \
-    const auto plain = [&] {                                                                            \
-      return PMPI_##Name(buffer, count, datatype, source, tag, communicator, request);                  \
-    };                                                                                                  \
-    if (scope.stands_aside()) return plain();                                                           \
-    return initialise_receive({buffer, count, datatype, source, tag, communicator}, request, plain);    \
-  }                                                                                                     \
+#define PENSTOCK_RECV_INIT(Name, Count)                                                                     \
+  PENSTOCK_EXPORT int MPI_##Name(void* buffer, Count count, MPI_Datatype datatype, int source, int tag,     \
+                                 MPI_Comm communicator, MPI_Request* request) try {                         \
+    CallScope scope(Function::Name, __builtin_return_address(0));                                           \
+    const auto plain = [&] {                                                                                \
+      return PMPI_##Name(buffer, count, datatype, source, tag, communicator, request);                      \
+    };                                                                                                      \
+    if (scope.stands_aside()) return plain();                                                               \
+    return initialise_receive(scope, {buffer, count, datatype, source, tag, communicator}, request, plain); \
+  }                                                                                                         \
   PENSTOCK_OUT_OF_MEMORY(communicator)
 
 PENSTOCK_RECV_INIT(Recv_init, int)

@@ -30,9 +30,14 @@ void record_arguments(CallScope& scope, const SendCall& call, const SendPlan& pl
                                : static_cast<trace::BufferKind>(plan.source->buffer.kind));
 }
 
+void record_envelope(CallScope& scope, const ReceiveCall& call) {
+  // the size of the message is not known yet
+  if (scope.recording()) scope.message(call.communicator, call.source, call.tag, 0);
+}
+
 void record_arguments(CallScope& scope, const ReceiveCall& call, const ReceivePlan& plan) {
   if (!scope.recording()) return;
-  scope.message(call.communicator, call.source, call.tag, 0);  // the size of the message is not known yet
+  record_envelope(scope, call);
   scope.buffer(kind_of(plan.on_device, call.buffer, call.count, call.datatype));
 }
 
@@ -69,6 +74,7 @@ int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* reques
 template <typename Plain>
 int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* status, Plain plain) {
   const ReceivePlan plan = plan_blocking_receive(call);
+  record_envelope(scope, call);  // whoever looks while the call waits sees for whom
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (plan.is_direct) {
@@ -81,9 +87,11 @@ int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* stat
     code = finish(std::move(operation), call.communicator, &local);
   }
   if (scope.recording()) {
-    record_arguments(scope, call, plan);
-    if (call.source != MPI_PROC_NULL) {
+    scope.buffer(kind_of(plan.on_device, call.buffer, call.count, call.datatype));
+    if (call.source == MPI_ANY_SOURCE || call.tag == MPI_ANY_TAG) {
       scope.message(call.communicator, local.MPI_SOURCE, local.MPI_TAG, bytes_of(local));
+    } else if (call.source != MPI_PROC_NULL) {
+      scope.add_bytes(bytes_of(local));
     }
   }
   copy_status(local, status);
@@ -127,6 +135,7 @@ int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall&
   const SendPlan send_plan = plan_send(send);
   const ReceivePlan receive_plan = plan_blocking_receive(receive);
   record_arguments(scope, send, send_plan);
+  scope.receives_from(receive.communicator, receive.source, receive.tag);
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (send_plan.is_plain() && receive_plan.is_direct) {

@@ -47,10 +47,6 @@ int take_once(MPI_Comm communicator, int source, int tag, int* flag, MPI_Message
   return return_message(*info->stash, source, tag, communicator, message);
 }
 
-void record_arguments(CallScope& scope, MPI_Comm communicator, const MPI_Status& local) {
-  if (scope.recording()) scope.message(communicator, local.MPI_SOURCE, local.MPI_TAG, 0);
-}
-
 /// A blocking probe: calls `once(flag)` until it finds a message or fails.
 template <typename Once>
 int look_until_found(CallScope& scope, MPI_Comm communicator, const MPI_Status& local, MPI_Status* status,
@@ -62,7 +58,7 @@ int look_until_found(CallScope& scope, MPI_Comm communicator, const MPI_Status& 
     if (code != MPI_SUCCESS || flag != 0) break;
     progress();
   }
-  if (code == MPI_SUCCESS) record_arguments(scope, communicator, local);
+  if (code == MPI_SUCCESS) scope.message(communicator, local.MPI_SOURCE, local.MPI_TAG, 0);
   copy_status(local, status);
   return code;
 }
@@ -96,6 +92,7 @@ using namespace penstock::interpose;
 PENSTOCK_EXPORT int MPI_Probe(int source, int tag, MPI_Comm communicator, MPI_Status* status) try {
   CallScope scope(Function::Probe, __builtin_return_address(0));
   if (scope.stands_aside()) return PMPI_Probe(source, tag, communicator, status);
+  scope.message(communicator, source, tag, 0);
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (is_ignored(source)) {
@@ -136,6 +133,7 @@ PENSTOCK_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm communicator, MPI_M
   if (scope.stands_aside() || source == MPI_PROC_NULL || !settings().move) {
     return PMPI_Mprobe(source, tag, communicator, message, status);
   }
+  scope.message(communicator, source, tag, 0);
   MPI_Status local = local_copy_of(status);
   return look_until_found(scope, communicator, local, status, [&](int* flag) {
     return take_once(communicator, source, tag, flag, message, &local);

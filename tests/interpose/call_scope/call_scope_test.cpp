@@ -112,6 +112,49 @@ TEST_F(CallScopeTest, wildcards_and_null_processes_are_recorded_as_the_format_sp
   EXPECT_EQ(RecorderDouble::calls()[1].tag, 7);
 }
 
+TEST_F(CallScopeTest, a_call_is_open_from_its_begin_to_its_end_with_what_it_is_about) {
+  RecorderDouble::set_clock(5'000);
+  {
+    CallScope scope(Function::Sendrecv, &here);
+    const trace::OpenCall& open = record::open_call();
+    EXPECT_EQ(open.call.kind, trace::RecordKind::mpi_call);
+    EXPECT_EQ(RecorderDouble::text(open.call.function), "MPI_Sendrecv");
+    EXPECT_EQ(open.call.begin_ns, 5'000u);
+    EXPECT_EQ(open.call.end_ns, 0u);
+    EXPECT_EQ(open.call.waits, 1);
+    EXPECT_EQ(open.receives, 0);
+    scope.message(MPI_COMM_NULL, MPI_ANY_SOURCE, 7, 0);
+    scope.receives_from(MPI_COMM_NULL, MPI_ANY_SOURCE, MPI_ANY_TAG);
+    EXPECT_EQ(open.call.peer, -2);
+    EXPECT_EQ(open.call.tag, 7);
+    EXPECT_EQ(open.receives, 1);
+    EXPECT_EQ(open.source, -2);
+    EXPECT_EQ(open.source_tag, -1);
+  }
+  EXPECT_EQ(record::open_call().call.kind, trace::RecordKind::none);
+}
+
+TEST_F(CallScopeTest, operations_of_an_earlier_call_are_not_those_of_the_next_one) {
+  {
+    CallScope scope(Function::Waitall, &here);
+    scope.completes(3, 100, 200);
+    EXPECT_EQ(record::open_call().operations, 3u);
+    EXPECT_EQ(record::open_call().first_post_ns, 100u);
+    EXPECT_EQ(record::open_call().last_post_ns, 200u);
+  }
+  const CallScope scope(Function::Waitall, &here);
+  EXPECT_EQ(record::open_call().operations, 0u);
+}
+
+TEST_F(CallScopeTest, a_call_during_which_recording_ends_is_open_no_longer_than_it_lasts) {
+  {
+    const CallScope scope(Function::Barrier, &here);
+    RecorderDouble::stop();
+  }
+  EXPECT_EQ(record::open_call().call.kind, trace::RecordKind::none);
+  EXPECT_TRUE(RecorderDouble::calls().empty());
+}
+
 TEST_F(CallScopeTest, a_storm_of_tests_from_one_site_becomes_the_first_call_and_one_record_of_the_rest) {
   for (std::uint64_t i = 0; i < 1'000; ++i) call(Function::Test, &here, 10'000 + 20 * i);
   call(Function::Recv, &there, 100'000);

@@ -160,7 +160,7 @@ TEST(CuptiCapture, an_abrupt_end_asks_it_for_nothing_more) {
     FakeCuptiControl& cupti = load_fake();
     record::begin(with_gpu(folder));
     record::gpu_seen();
-    record::end_abruptly();
+    record::end_abruptly(1);
     record::end();
     const std::vector<FakeCuptiCall> calls = cupti.calls();
     EXPECT_EQ(std::count(calls.begin(), calls.end(), FakeCuptiCall::forced_flush), 0);

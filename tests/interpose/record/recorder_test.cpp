@@ -11,13 +11,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <barrier>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "child_process.hpp"
 #include "own_work.hpp"
@@ -233,6 +239,89 @@ TEST(Recorder, the_programs_own_code_is_among_the_modules) {
     EXPECT_GE(module.begin, module.load_bias);
   }
   EXPECT_TRUE(found);
+}
+
+/// As the interposer does at the begin of a call.
+void enter(std::uint64_t number) {
+  trace::OpenCall& open = record::open_call();
+  open.call = numbered_call(number);
+  open.call.end_ns = 0;
+}
+
+TEST(Recorder, a_killed_job_leaves_the_call_that_it_was_in_with_its_thread) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    enter(1);
+    std::thread([] { enter(2); }).join();  // its slot is the next thread's, as is its lane
+    std::thread([] { enter(3); }).join();
+    raise(SIGKILL);
+  });
+  EXPECT_EQ(result.signal, SIGKILL);
+  const ReadRecording recording(folder.recording());
+  EXPECT_EQ(recording.header().open_call_slots, trace::most_open_calls);
+  std::vector<std::uint64_t> begins;
+  for (const trace::OpenCall& open : recording.open_calls()) {
+    if (open.call.kind != trace::RecordKind::mpi_call) continue;
+    begins.push_back(open.call.begin_ns);
+    EXPECT_NE(open.thread_id, 0u);
+  }
+  std::sort(begins.begin(), begins.end());
+  EXPECT_EQ(begins, (std::vector<std::uint64_t>{1, 3}));
+}
+
+TEST(Recorder, threads_beyond_the_slots_are_counted_and_record_all_the_same) {
+  const TemporaryFolder folder;
+  constexpr std::uint32_t too_many = 3;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    std::vector<std::thread> threads;
+    std::barrier all_there(trace::most_open_calls + too_many);
+    for (std::uint32_t i = 0; i < trace::most_open_calls + too_many; ++i) {
+      threads.emplace_back([&all_there, i] {
+        enter(i + 1);
+        all_there.arrive_and_wait();
+        record::write(record::open_call().call);
+      });
+    }
+    for (std::thread& each : threads) each.join();
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  const ReadRecording recording(folder.recording());
+  EXPECT_EQ(recording.header().threads_unnoticed, too_many);
+  EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(),
+            trace::most_open_calls + too_many);
+}
+
+TEST(Recorder, how_the_process_ended_is_told_by_whoever_can) {
+  const auto ended_by = [](const std::function<void()>& end) {
+    const TemporaryFolder folder;
+    static_cast<void>(in_child([&] {
+      ASSERT_TRUE(record::begin(folder.identity()));
+      end();
+    }));
+    return ReadRecording(folder.recording()).header();
+  };
+  EXPECT_EQ(ended_by([] { record::end(); }).ended_by, trace::Ending::finalize);
+  EXPECT_EQ(ended_by([] { std::exit(0); }).ended_by, trace::Ending::exit);
+  EXPECT_EQ(ended_by([] { raise(SIGKILL); }).ended_by, trace::Ending::none);
+  const trace::FileHeader aborted = ended_by([] { record::end_abruptly(5); });
+  EXPECT_EQ(aborted.ended_by, trace::Ending::abort);
+  EXPECT_EQ(aborted.abort_code, 5);
+}
+
+TEST(Recorder, a_process_that_does_nothing_shows_that_it_is_alive) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    const auto alive_ns = [&] { return ReadRecording(folder.recording()).header().alive_ns; };
+    const std::uint64_t before_ns = alive_ns();
+    while (alive_ns() == before_ns) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_GT(alive_ns(), before_ns);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
 }
 
 TEST(Recorder, a_killed_job_leaves_everything_that_was_written) {

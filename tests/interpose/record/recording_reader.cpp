@@ -14,6 +14,7 @@ ReadRecording::ReadRecording(const std::filesystem::path& path) {
   if (bytes.size() < trace::file_header_bytes) throw std::runtime_error("not a recording: " + path.string());
   file_bytes_ = bytes.size();
   std::memcpy(&header_, bytes.data(), sizeof header_);
+  std::memcpy(open_calls_.data(), bytes.data() + trace::open_calls_offset, sizeof open_calls_);
   if (header_.magic != trace::file_magic) throw std::runtime_error("no magic: " + path.string());
 
   for (std::size_t at = trace::file_header_bytes; at + trace::block_bytes <= bytes.size();

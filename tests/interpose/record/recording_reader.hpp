@@ -27,6 +27,10 @@ class ReadRecording {
   explicit ReadRecording(const std::filesystem::path& path);
 
   [[nodiscard]] const trace::FileHeader& header() const { return header_; }
+  /// All slots of the header's table, free ones too.
+  [[nodiscard]] const std::array<trace::OpenCall, trace::most_open_calls>& open_calls() const {
+    return open_calls_;
+  }
   [[nodiscard]] const std::vector<Block>& blocks() const { return blocks_; }
   /// "" for no_string; throws std::out_of_range for an id without text.
   [[nodiscard]] std::string text(std::uint32_t id) const { return id == 0 ? "" : texts_.at(id); }
@@ -54,6 +58,7 @@ class ReadRecording {
   void read_texts(const Block& block);
 
   trace::FileHeader header_{};
+  std::array<trace::OpenCall, trace::most_open_calls> open_calls_{};
   std::vector<Block> blocks_;
   std::map<std::uint32_t, std::string> texts_;
   std::uint64_t file_bytes_ = 0;

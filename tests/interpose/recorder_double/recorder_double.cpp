@@ -80,6 +80,11 @@ std::uint64_t now_ns() noexcept {
   return clock_ns;
 }
 
+trace::OpenCall& open_call() noexcept {
+  static thread_local trace::OpenCall call{};
+  return call;
+}
+
 std::uint32_t intern(std::string_view text) noexcept {
   const std::lock_guard guard(kept().lock);
   auto& strings = kept().strings;
