@@ -22,6 +22,7 @@
 #include "analysis/comparison/report_html.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
 #include "analysis/pipeline/analyse.hpp"
+#include "analysis/pipeline/look.hpp"
 #include "analysis/report/fail_condition.hpp"
 #include "analysis/report/json/report_json.hpp"
 #include "analysis/report/text/report_text.hpp"
@@ -32,6 +33,7 @@ namespace {
 
 struct ReportOptions {
   std::filesystem::path recording = "penstock-out";
+  bool now = false;
   bool json = false;
   std::filesystem::path html;  ///< empty: no page
   analysis::AnalysisOptions analysis;
@@ -53,8 +55,13 @@ std::optional<analysis::Baseline> compare_with_baseline(const ReportOptions& opt
   return std::optional<analysis::Baseline>(std::in_place, baseline, result);
 }
 
-/// Throws if a change is asked for without a baseline, or a baseline without a change.
+/// Throws if a change is asked for without a baseline, a baseline without a change, or figures of this moment.
 void require_what_belongs_together(const ReportOptions& options) {
+  if (options.now && (!options.html.empty() || !options.fail_if.empty() || !options.baseline.empty() ||
+                      options.analysis.whole_run || options.analysis.only_rank ||
+                      !options.analysis.step_range.empty())) {
+    throw CLI::ValidationError("--now", "shows what ranks are in, and no figures: leave the other options out");
+  }
   const auto of_change =
       std::find_if(options.fail_if.begin(), options.fail_if.end(),
                    [](const analysis::FailCondition& each) { return each.is_of_change(); });
@@ -126,7 +133,20 @@ int report_together(const ReportOptions& options, MpiTeam& team) {
   }
 }
 
+int look_now(const ReportOptions& options) {
+  const analysis::Report result = analysis::look_at_job(options.recording);
+  if (options.json) {
+    fmt::print("{}\n", analysis::to_json_of_look(result));
+  } else {
+    fmt::print("{}", analysis::to_text_of_look(result, {wants_colours(), options.top, options.all}));
+  }
+  return 0;
+}
+
 int report(const ReportOptions& options) {
+  if (options.now) {
+    return look_now(options);
+  }
   std::string why_alone;
   const std::unique_ptr<MpiTeam> team = options.alone ? nullptr : MpiTeam::join(why_alone);
   if (team != nullptr) {
@@ -150,6 +170,8 @@ void add_report_command(CLI::App& application, int& exit_code) {
   command->add_option("recording", options->recording, "Directory of a recording, or one rank's file")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Write JSON (schema penstock-report-2) instead of text");
+  command->add_flag(
+      "--now", options->now, "While a job runs or hangs: only what each rank is in, and who waits for whom");
   command
       ->add_option("--html", options->html,
                    "Write a page for any browser instead, one file that needs nothing else")

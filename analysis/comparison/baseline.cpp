@@ -9,6 +9,9 @@ namespace {
 
 /// Returns why a report's times cannot be compared; empty if they can.
 std::string why_unusable(const Report& report, const char* which) {
+  if (report.unfinished) {
+    return which + report.unfinished->words;
+  }
   if (report.recorded_part) {
     return which + recorded_part_text(*report.recorded_part);
   }

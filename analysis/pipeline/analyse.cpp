@@ -16,6 +16,7 @@
 #include "analysis/report/advice.hpp"
 #include "analysis/sharing/parallel.hpp"
 #include "analysis/sharing/teamwork.hpp"
+#include "analysis/unfinished/unfinished.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -112,6 +113,7 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   std::vector<Flaw>& flaws = joined.job.flaws;
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(flaws.begin()),
                       std::make_move_iterator(flaws.end()));
+  report.unfinished = look_at_unfinished(joined.job);
   report.advice = advise(report);
   if (visitor != nullptr) {
     show_ranks(joined, report, *visitor, meter);

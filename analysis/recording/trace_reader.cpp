@@ -107,6 +107,8 @@ TraceReader::TraceReader(TraceReader&& other) noexcept
       size_bytes_(other.size_bytes_),
       header_(other.header_),
       next_offset_(other.next_offset_),
+      gap_begin_(other.gap_begin_),
+      gap_end_(other.gap_end_),
       flaws_(std::move(other.flaws_)),
       block_(std::move(other.block_)) {}
 
@@ -116,9 +118,44 @@ TraceReader::~TraceReader() {
   }
 }
 
+std::vector<trace::OpenCall> TraceReader::open_calls() const {
+  constexpr std::size_t bytes = trace::most_open_calls * sizeof(trace::OpenCall);
+  const std::uint32_t slots = std::min(header_.open_call_slots, trace::most_open_calls);
+  std::vector<trace::OpenCall> before(trace::most_open_calls);
+  std::vector<trace::OpenCall> after(trace::most_open_calls);
+  std::vector<trace::OpenCall> calls;
+  if (read_at(descriptor_, file_, trace::open_calls_offset, before.data(), bytes) != bytes ||
+      read_at(descriptor_, file_, trace::open_calls_offset, after.data(), bytes) != bytes) {
+    return calls;
+  }
+  for (std::uint32_t slot = 0; slot < slots; ++slot) {
+    if (after[slot].call.kind == trace::RecordKind::mpi_call &&
+        std::memcmp(&before[slot], &after[slot], sizeof(trace::OpenCall)) == 0) {
+      calls.push_back(after[slot]);
+    }
+  }
+  return calls;
+}
+
+bool TraceReader::read_at_most(std::uint64_t bytes) noexcept {
+  const std::uint64_t half = std::max<std::uint64_t>(1, bytes / 2 / trace::block_bytes) * trace::block_bytes;
+  if (size_bytes_ <= trace::file_header_bytes + 2 * half) {
+    return false;
+  }
+  const std::uint64_t blocks =
+      (size_bytes_ - trace::file_header_bytes + trace::block_bytes - 1) / trace::block_bytes;
+  gap_begin_ = trace::file_header_bytes + half;
+  gap_end_ = trace::file_header_bytes + blocks * trace::block_bytes - half;
+  return gap_begin_ < gap_end_;
+}
+
 /// Moves to the next block that a writer has claimed. Unclaimed blocks are zero and are skipped.
 bool TraceReader::next_block() {
   while (next_offset_ < size_bytes_) {
+    if (next_offset_ >= gap_begin_ && next_offset_ < gap_end_) {
+      next_offset_ = gap_end_;
+      continue;
+    }
     block_offset_ = next_offset_;
     next_offset_ += trace::block_bytes;
     std::size_t got = read_at(descriptor_, file_, block_offset_, block_.get(), trace::record_bytes);

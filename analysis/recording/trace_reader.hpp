@@ -34,6 +34,14 @@ class TraceReader {
   /// Returns true if the job reached MPI_Finalize, so that the recording is complete.
   [[nodiscard]] bool is_finished() const noexcept { return header_.end_ns != 0; }
 
+  /// Returns the MPI calls that the rank's threads are in, as the file has them now. A call that changes
+  /// while it is read is left out. The rank's last complete calls may be among them if it was killed in
+  /// between.
+  [[nodiscard]] std::vector<trace::OpenCall> open_calls() const;
+  /// Has for_each() leave out what lies between the first and the last blocks of a file with more bytes than
+  /// that. Returns true if anything is left out.
+  bool read_at_most(std::uint64_t bytes) noexcept;
+
   /// Calls `handle(record, block_header)` for every usable record, in file order. `Handler` accepts each
   /// record type of the trace format. Returns the flaws of what could not be used.
   template <typename Handler>
@@ -59,6 +67,8 @@ class TraceReader {
 
   // State of the pass in progress.
   std::uint64_t next_offset_ = 0;
+  std::uint64_t gap_begin_ = ~std::uint64_t{0};  ///< blocks from here to gap_end_ are left out
+  std::uint64_t gap_end_ = 0;
   std::uint64_t block_offset_ = 0;
   std::size_t records_in_block_ = 0;  ///< complete ones, including the block's header
   std::uint64_t skipped_records_ = 0;

@@ -140,7 +140,8 @@ std::optional<FailCondition> FailCondition::parse(std::string_view text, std::st
 }
 
 std::optional<double> FailCondition::figure(const Report& report) const {
-  if (is_of_change_ || report.counted_ranks == 0 || report.recorded_part || !report.missing_step.empty()) {
+  if (is_of_change_ || report.unfinished || report.counted_ranks == 0 || report.recorded_part ||
+      !report.missing_step.empty()) {
     return std::nullopt;
   }
   const std::optional<double> figure = value(report);
@@ -255,6 +256,9 @@ bool FailCondition::is_beyond_clocks(const Report& report) const {
 }
 
 std::string FailCondition::why_unknown(const Report& report) const {
+  if (report.unfinished) {
+    return report.unfinished->words;
+  }
   if (report.recorded_part) {
     return recorded_part_text(*report.recorded_part);
   }

@@ -21,6 +21,7 @@
 #include "analysis/report/replay_figures.hpp"
 #include "analysis/report/run_facts.hpp"
 #include "analysis/report/step_figures.hpp"
+#include "analysis/report/unfinished_figures.hpp"
 #include "analysis/report/wait_figures.hpp"
 
 namespace penstock::analysis {
@@ -39,6 +40,8 @@ struct Report {
   std::string why_not_exposed;  ///< empty for exposed_communication
   /// None: nothing is missing. Else all figures are of the part in which no rank lacks records.
   std::optional<RecordedPart> recorded_part;
+  /// None: each rank that has a recording reached MPI_Finalize. Else what the ranks were, or are, in.
+  std::optional<UnfinishedFigures> unfinished;
   std::uint64_t counted_ranks = 0;
   std::optional<StepsFigures> steps;  ///< none: no steps were found, and the whole run is counted
   std::string missing_step;           ///< the NVTX range that was asked for as the step, if there is none

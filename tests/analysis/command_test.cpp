@@ -178,6 +178,35 @@ TEST_F(Command, report_compares_with_a_baseline) {
   EXPECT_EQ(penstock("report " + after + " --fail-if 'step > +5%' --baseline /nowhere").exit_code, 1);
 }
 
+TEST_F(Command, report_now_says_what_ranks_are_in_without_figures) {
+  const std::filesystem::path recording = file("recording");
+  std::filesystem::create_directory(recording);
+  testing::RecordingBuilder(0, 2)
+      .never_finishes()
+      .alive_until(500)
+      .in_call({.function = "MPI_Recv", .begin = 100, .peer = 1, .tag = 7})
+      .write(recording);
+  const Outcome text = penstock("report --now " + recording.string());
+  EXPECT_EQ(text.exit_code, 0);
+  EXPECT_NE(text.output.find("Rank 0 waited for rank 1, which has no recording"), std::string::npos)
+      << text.output;
+  EXPECT_EQ(text.output.find("Where the time goes"), std::string::npos);
+  const Outcome json = penstock("report --now --json " + recording.string());
+  EXPECT_EQ(nlohmann::json::parse(json.output).at("schema"), "penstock-look-1");
+}
+
+TEST_F(Command, report_now_of_a_job_that_ended_says_so) {
+  const Outcome outcome = penstock("report --now " + make_recording().string());
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find("The job has ended"), std::string::npos) << outcome.output;
+}
+
+TEST_F(Command, report_now_with_conditions_is_wrong_use) {
+  const Outcome outcome = penstock("report --now --fail-if 'exposed > 1%' " + make_recording().string());
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_NE(outcome.errors.find("no figures"), std::string::npos) << outcome.errors;
+}
+
 TEST_F(Command, report_says_that_a_change_needs_a_baseline_and_a_baseline_a_change) {
   const std::string recording = make_recording().string();
   const Outcome no_baseline = penstock("report --fail-if 'step > +5%' " + recording);

@@ -96,6 +96,35 @@ RecordingBuilder& RecordingBuilder::call(const CallWords& words) {
   return raw(record);
 }
 
+RecordingBuilder& RecordingBuilder::in_call(const OpenCallWords& words) {
+  trace::OpenCall open{};
+  open.call.begin_ns = origin_ns + words.begin;
+  open.call.call_site = words.call_site;
+  open.call.function = text(words.function);
+  open.call.communicator = 1;
+  open.call.peer = words.peer;
+  open.call.tag = words.tag;
+  open.call.collective_ordinal = words.collective_ordinal;
+  open.call.waits = 1;
+  open.call.kind = trace::RecordKind::mpi_call;
+  open.first_post_ns = origin_ns + words.first_post;
+  open.last_post_ns = origin_ns + words.last_post;
+  open.operations = words.operations;
+  open.source = words.source;
+  open.source_tag = words.source_tag;
+  open.receives = words.source != -1 ? 1 : 0;
+  open.thread_id = thread_of_lane(lane_);
+  open_calls_.push_back(open);
+  return *this;
+}
+
+RecordingBuilder& RecordingBuilder::alive_until(std::uint64_t time, trace::Ending ending) {
+  header_.alive_ns = origin_ns + time;
+  header_.ended_by = ending;
+  header_.open_call_slots = trace::most_open_calls;
+  return *this;
+}
+
 RecordingBuilder& RecordingBuilder::half(const HalfWords& words) {
   trace::MessageHalf record{};
   record.post_ns = origin_ns + words.post;
@@ -280,6 +309,8 @@ std::vector<std::byte> RecordingBuilder::bytes() const {
     }
   }
   std::memcpy(file.data(), &header, sizeof header);
+  std::memcpy(file.data() + trace::open_calls_offset, open_calls_.data(),
+              std::min<std::size_t>(open_calls_.size(), trace::most_open_calls) * sizeof(trace::OpenCall));
   return file;
 }
 

@@ -30,6 +30,21 @@ struct CallWords {
   std::int32_t tag = -1;
 };
 
+/// A call that has not ended.
+struct OpenCallWords {
+  std::string_view function;
+  std::uint64_t begin;
+  std::int32_t peer = -1;
+  std::int32_t tag = -1;
+  std::uint32_t collective_ordinal = 0;
+  std::uint64_t call_site = 0;
+  std::uint64_t first_post = 0;  ///< of the operations that it completes
+  std::uint64_t last_post = 0;
+  std::uint32_t operations = 0;
+  std::int32_t source = -1;  ///< of a call that receives, too; -1: it does not
+  std::int32_t source_tag = -1;
+};
+
 struct HalfWords {
   trace::Direction direction;
   std::int32_t peer;
@@ -81,6 +96,9 @@ class RecordingBuilder {
   /// Later kernels are on this GPU, launched by this thread; 0: nobody knows by which.
   RecordingBuilder& launches(std::uint64_t thread_id, std::uint8_t device);
   RecordingBuilder& call(const CallWords& words);
+  RecordingBuilder& in_call(const OpenCallWords& words);
+  /// The recorder's last sign of life; and how the process ended, if it told.
+  RecordingBuilder& alive_until(std::uint64_t time, trace::Ending ending = trace::Ending::none);
   RecordingBuilder& half(const HalfWords& words);
   RecordingBuilder& operation(const OperationWords& words);
   RecordingBuilder& transfer(const TransferWords& words);
@@ -114,6 +132,7 @@ class RecordingBuilder {
   std::uint64_t lane_ = 0;
   std::uint64_t launching_thread_ = 0;
   std::uint8_t device_ = 0;
+  std::vector<trace::OpenCall> open_calls_;
   std::map<std::uint64_t, std::vector<std::byte>> records_by_lane_;
   std::map<std::uint64_t, std::string> thread_names_;  ///< by lane
   std::map<std::string, std::uint32_t, std::less<>> texts_;

@@ -44,13 +44,17 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json of(const MatrixCell& cell);
 [[nodiscard]] Json of(const MatrixFigures& matrix);
 [[nodiscard]] Json of(const NoticeFigures& notice);
+[[nodiscard]] Json of(const OpenCallFigures& call);
 [[nodiscard]] Json of(const PeerFigures& peer);
 [[nodiscard]] Json of(const PhaseFigures& phase);
 [[nodiscard]] Json of(const RankFigures& rank);
 [[nodiscard]] Json of(const RecordedPart& part);
 [[nodiscard]] Json of(const ReplayFigures& replay);
+[[nodiscard]] Json of(const StandstillFigures& standstill);
 [[nodiscard]] Json of(const StepsFigures& steps);
 [[nodiscard]] Json of(const TransportFigures& transport);
+[[nodiscard]] Json of(const UnfinishedFigures& unfinished);
+[[nodiscard]] Json of(const UnfinishedRankFigures& rank);
 [[nodiscard]] Json of(const WhatIfFigures& what_if);
 
 template <typename Figures>

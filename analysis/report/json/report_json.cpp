@@ -41,28 +41,32 @@ Json headline_json(const Headline& headline) {
           {"words", headline.text}};
 }
 
+Json job_of(const Report& report) {
+  return {
+      {"program", report.program},
+      {"mpi", report.mpi_version},
+      {"ranks", report.world_size},
+      {"hosts", report.hosts},
+      {"gpus", report.devices},
+      {"simulated_gpu", report.simulated_gpu},
+      {"began_unix_s", seconds(report.began_realtime_ns)},
+      {"commit", text_or_null(report.facts.commit)},
+      {"batch_job", text_or_null(report.facts.batch_job)},
+      {"driver", text_or_null(report.facts.driver)},
+      {"one_clock", report.one_clock},
+      {"aligned_hosts", report.one_clock ? Json(nullptr) : Json(report.aligned_hosts)},
+      {"host_clock_error_s", report.one_clock ? Json(nullptr) : Json(seconds(report.host_clock_error_ns))}};
+}
+
 Json document_of(const Report& report) {
   const bool is_exposed = report.measure == Measure::exposed_communication;
   Json json{{"schema", "penstock-report-2"},
-            {"job",
-             {{"program", report.program},
-              {"mpi", report.mpi_version},
-              {"ranks", report.world_size},
-              {"hosts", report.hosts},
-              {"gpus", report.devices},
-              {"simulated_gpu", report.simulated_gpu},
-              {"began_unix_s", seconds(report.began_realtime_ns)},
-              {"commit", text_or_null(report.facts.commit)},
-              {"batch_job", text_or_null(report.facts.batch_job)},
-              {"driver", text_or_null(report.facts.driver)},
-              {"one_clock", report.one_clock},
-              {"aligned_hosts", report.one_clock ? Json(nullptr) : Json(report.aligned_hosts)},
-              {"host_clock_error_s",
-               report.one_clock ? Json(nullptr) : Json(seconds(report.host_clock_error_ns))}}},
+            {"job", job_of(report)},
             {"measure", is_exposed ? "exposed_communication" : "communication_time"}};
   json["why_not_exposed"] = is_exposed ? Json(nullptr) : Json(report.why_not_exposed);
   json["headline"] = headline_json(headline_of(report));
   json["recorded_part"] = report.recorded_part ? of(*report.recorded_part) : Json(nullptr);
+  json["unfinished"] = report.unfinished ? of(*report.unfinished) : Json(nullptr);
   json["counted"] = {{"ranks", report.counted_ranks},
                      {"total_s", seconds(report.total_ns)},
                      {"counted_s", seconds(report.counted_ns)},
@@ -108,6 +112,9 @@ Json short_document_of(const Report& report, std::size_t most_rows) {
       shorten(value, most_rows, name, left_out);
     }
   }
+  if (json["unfinished"].is_object()) {
+    shorten(json["unfinished"]["ranks"], most_rows, "unfinished.ranks", left_out);
+  }
   if (json["replay"].is_object()) {
     for (const char* list : {"calls", "ranks"}) {
       shorten(json["replay"]["longest_path"][list], most_rows, std::string("longest_path.") + list, left_out);
@@ -128,6 +135,15 @@ Json short_document_of(const Report& report, std::size_t most_rows) {
 
 std::string to_json(const Report& report) {
   return json::document_of(report).dump(2, ' ', false, json::Json::error_handler_t::replace);
+}
+
+std::string to_json_of_look(const Report& report) {
+  const json::Json document{
+      {"schema", "penstock-look-1"},
+      {"job", json::job_of(report)},
+      {"unfinished", report.unfinished ? json::of(*report.unfinished) : json::Json(nullptr)},
+      {"flaws", json::list_of(report.flaws)}};
+  return document.dump(2, ' ', false, json::Json::error_handler_t::replace);
 }
 
 std::string to_short_json(const Report& report, std::size_t most_rows) {

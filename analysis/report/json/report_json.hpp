@@ -15,4 +15,7 @@ namespace penstock::analysis {
 /// the first rows of other lists. `left_out` holds the number of missing rows, by list.
 [[nodiscard]] std::string to_short_json(const Report& report, std::size_t most_rows);
 
+/// Returns what look_at_job() saw: schema "penstock-look-1".
+[[nodiscard]] std::string to_json_of_look(const Report& report);
+
 }  // namespace penstock::analysis

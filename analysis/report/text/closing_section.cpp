@@ -8,6 +8,13 @@
 
 namespace penstock::analysis {
 
+void write_flaws(ReportWriter& out) {
+  for (std::size_t i = 0; i < std::min(out.report.flaws.size(), out.options.top); ++i) {
+    out.warn("! " + printable(describe(out.report.flaws[i])));
+  }
+  out.note_more(out.report.flaws.size());
+}
+
 void write_closing(ReportWriter& out) {
   std::uint64_t records = 0;
   std::uint64_t dropped = 0;
@@ -69,10 +76,7 @@ void write_closing(ReportWriter& out) {
     out.warn(fmt::format("! {}: {}", who, printable(notice.text)));
   }
   out.note_more(out.report.notices.size());
-  for (std::size_t i = 0; i < std::min(out.report.flaws.size(), out.options.top); ++i) {
-    out.warn("! " + printable(describe(out.report.flaws[i])));
-  }
-  out.note_more(out.report.flaws.size());
+  write_flaws(out);
 }
 
 }  // namespace penstock::analysis

@@ -14,6 +14,8 @@ struct Section {
 /// In the order in which they are read. A new section is its file and its line here.
 constexpr Section sections[] = {
     {write_header, true},          //
+    {write_unfinished, true},      //
+    {write_what_follows, true},    //
     {write_recorded_part, true},   //
     {write_verdict, true},         //
     {write_steps, true},           //
@@ -40,6 +42,17 @@ std::string to_text(const Report& report, const TextOptions& options) {
       each.write(out);
     }
   }
+  return out.take();
+}
+
+std::string to_text_of_look(const Report& report, const TextOptions& options) {
+  ReportWriter out(report, options);
+  write_header(out);
+  if (!report.unfinished) {
+    out.line("The job has ended: each rank that has a recording reached MPI_Finalize.");
+  }
+  write_unfinished(out);
+  write_flaws(out);
   return out.take();
 }
 

@@ -17,4 +17,7 @@ struct TextOptions {
 /// At most 100 columns; no more than 52 lines with the default options.
 [[nodiscard]] std::string to_text(const Report& report, const TextOptions& options);
 
+/// Returns what look_at_job() saw.
+[[nodiscard]] std::string to_text_of_look(const Report& report, const TextOptions& options);
+
 }  // namespace penstock::analysis

@@ -6,6 +6,8 @@
 namespace penstock::analysis {
 
 void write_header(ReportWriter& out);         // run_section.cpp
+void write_unfinished(ReportWriter& out);     // unfinished_section.cpp: why the job did not end
+void write_what_follows(ReportWriter& out);   // of such a job
 void write_recorded_part(ReportWriter& out);  // what no figure covers
 void write_verdict(ReportWriter& out);
 void write_steps(ReportWriter& out);  // what was counted and what was not
@@ -26,6 +28,7 @@ void write_kernels(ReportWriter& out);
 void write_collectives(ReportWriter& out);
 void write_late_ranks(ReportWriter& out);
 void write_transports(ReportWriter& out);  // messages_section.cpp
+void write_flaws(ReportWriter& out);       // closing_section.cpp
 void write_closing(ReportWriter& out);     // how far to trust the figures; notices and flaws
 
 }  // namespace penstock::analysis
