@@ -1,0 +1,251 @@
+// Real jobs that hang or die, under `penstock run`: what `penstock report --now` says while they are there,
+// and what `penstock report` says behind them.
+//   job_unfinished_test MPI_LAUNCH FAMILY PROGRAM PENSTOCK
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "tests/analysis/job_test_main.hpp"
+#include "tests/analysis/recording_builder.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using Json = nlohmann::json;
+
+class JobUnfinished : public ::testing::TestWithParam<const char*> {
+ protected:
+  ~JobUnfinished() override { end_job(); }
+
+  void start(const std::string& way, int ranks) {
+    const std::string command =
+        fmt::format("exec {} {} {} -- {} run -o {} {} {} {} >{} 2>&1", mpi_launch, family, ranks,
+                    penstock_command, recording(), program, way, buffers(), log());
+    launcher_ = fork();
+    if (launcher_ == 0) {
+      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      _exit(127);
+    }
+  }
+
+  /// Looks at the job until it is as the test wants it.
+  template <typename Wanted>
+  [[nodiscard]] Json look_until(const Wanted& wanted) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    Json seen;
+    while (std::chrono::steady_clock::now() < end) {
+      seen = look();
+      if (!seen.is_null() && seen.at("unfinished").is_object() && wanted(seen.at("unfinished"))) {
+        return seen.at("unfinished");
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    ADD_FAILURE() << "seen last: " << seen.dump(1) << content_of(log());
+    return seen.is_null() ? seen : seen.at("unfinished");
+  }
+  /// Null: there is no recording yet.
+  [[nodiscard]] Json look() const {
+    int code = 0;
+    const std::string text = output_of("report --now --json", code);
+    return code == 0 ? Json::parse(text) : Json();
+  }
+
+  /// Kills the ranks, as a time limit would, and waits for the launcher.
+  void end_job() {
+    if (launcher_ <= 0) {
+      return;
+    }
+    const Json seen = look();
+    if (seen.is_object() && seen.at("unfinished").is_object()) {
+      for (const Json& rank : seen.at("unfinished").at("ranks")) {
+        if (rank.at("state") == "running") {
+          kill(rank.at("process_id").get<pid_t>(), SIGKILL);
+        }
+      }
+    }
+    wait_for_end();
+  }
+  void wait_for_end() {
+    waitpid(launcher_, nullptr, 0);
+    launcher_ = 0;
+  }
+
+  [[nodiscard]] Json report_unfinished() const {
+    int code = 0;
+    const Json json = Json::parse(output_of("report --json", code));
+    EXPECT_EQ(code, 0);
+    return json.at("unfinished");
+  }
+  [[nodiscard]] std::string output_of(const std::string& command, int& code) const {
+    const std::string to = (directory_.path() / "output").string();
+    const int status = std::system(
+        fmt::format("{} {} {} >{} 2>{}.errors", penstock_command, command, recording(), to, to).c_str());
+    code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return content_of(to);
+  }
+
+ private:
+  [[nodiscard]] static std::string buffers() { return GetParam(); }
+  [[nodiscard]] std::string recording() const { return (directory_.path() / "recording").string(); }
+  [[nodiscard]] std::string log() const { return (directory_.path() / "log").string(); }
+  static std::string content_of(const std::string& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  testing::TemporaryDirectory directory_;
+  pid_t launcher_ = 0;
+};
+
+bool has_standstill(const Json& unfinished, const std::string& kind) {
+  for (const Json& each : unfinished.at("standstills")) {
+    if (each.at("kind") == kind) {
+      return true;
+    }
+  }
+  return false;
+}
+
+const Json& first_of(const Json& unfinished, const std::string& kind) {
+  for (const Json& each : unfinished.at("standstills")) {
+    if (each.at("kind") == kind) {
+      return each;
+    }
+  }
+  static const Json none = {{"ranks", Json::array()}, {"waiting_ranks", 0}, {"words", ""}};
+  return none;
+}
+
+auto once_there_is(const std::string& kind) {
+  return [kind](const Json& unfinished) { return has_standstill(unfinished, kind); };
+}
+
+using Ranks = std::vector<int>;
+
+TEST_P(JobUnfinished, two_receives_are_told_as_a_deadlock_while_they_hang_and_after_they_were_killed) {
+  start("two_receives", 2);
+  const Json now = look_until(once_there_is("cycle"));
+  EXPECT_EQ(now.at("is_running"), true);
+  EXPECT_EQ(first_of(now, "cycle").at("ranks").get<Ranks>(), (Ranks{0, 1}));
+  end_job();
+  const Json then = report_unfinished();
+  EXPECT_EQ(then.at("is_running"), false);
+  EXPECT_EQ(first_of(then, "cycle").at("ranks").get<Ranks>(), (Ranks{0, 1}));
+  for (const Json& rank : then.at("ranks")) {
+    EXPECT_NE(rank.at("calls").at(0).at("call").get<std::string>().find("MPI_Recv at receive_before_sending"),
+              std::string::npos)
+        << then.dump(1);
+  }
+}
+
+TEST_P(JobUnfinished, a_condition_on_it_cannot_be_decided) {
+  start("two_receives", 2);
+  static_cast<void>(look_until(once_there_is("cycle")));
+  end_job();
+  int code = 0;
+  static_cast<void>(output_of("report --fail-if 'host code > 99%'", code));
+  EXPECT_EQ(code, 4);
+}
+
+TEST_P(JobUnfinished, synchronous_sends_in_a_ring_are_a_deadlock) {
+  start("synchronous_sends", 3);
+  const Json now = look_until(once_there_is("cycle"));
+  EXPECT_EQ(first_of(now, "cycle").at("ranks").get<Ranks>(), (Ranks{0, 1, 2}));
+}
+
+TEST_P(JobUnfinished, a_killed_rank_is_at_the_end_of_the_chain_of_those_who_wait_for_it) {
+  start("killed", 3);
+  wait_for_end();
+  const Json then = report_unfinished();
+  ASSERT_EQ(then.at("ranks").size(), 3u);
+  EXPECT_EQ(then.at("ranks").at(2).at("state"), "killed");
+  EXPECT_TRUE(then.at("ranks").at(2).at("calls").empty());
+  const Json& calls_of_0 = then.at("ranks").at(0).at("calls");
+  if (!calls_of_0.empty()) {  // it may have been killed on its way there
+    EXPECT_EQ(calls_of_0.at(0).at("waits_for").get<Ranks>(), (Ranks{2})) << then.dump(1);
+    EXPECT_EQ(calls_of_0.at(0).at("what"), "from rank 2, tag 2");
+  }
+}
+
+TEST_P(JobUnfinished, a_rank_in_an_endless_loop_is_the_one_that_the_others_in_a_barrier_wait_for) {
+  start("endless_loop", 3);
+  // on their way there, others may be the last for a moment
+  const Json now = look_until([](const Json& unfinished) {
+    const Json& chain = first_of(unfinished, "chain");
+    return chain.at("waiting_ranks") == 2 && chain.at("ranks").back() == 2 &&
+           unfinished.at("ranks").at(2).at("state") == "running";
+  });
+  EXPECT_TRUE(now.at("ranks").at(2).at("calls").empty());
+  EXPECT_NE(now.at("next").get<std::string>().find("gdb -p"), std::string::npos);
+}
+
+TEST_P(JobUnfinished, a_persistent_receive_waits_for_the_rank_that_does_not_start_its_send) {
+  start("persistent", 3);
+  const Json now = look_until([](const Json& unfinished) {
+    const Json& chain = first_of(unfinished, "chain");
+    return chain.at("ranks").get<Ranks>() == Ranks{0, 2} &&
+           unfinished.at("ranks").at(2).at("calls").empty() &&
+           unfinished.at("ranks").at(2).at("state") == "running";
+  });
+  EXPECT_EQ(now.at("ranks").at(0).at("calls").at(0).at("what"), "from rank 2, tag 5");
+}
+
+TEST_P(JobUnfinished, different_collectives_are_told_apart) {
+  start("collectives", 3);
+  const Json now = look_until(once_there_is("mismatched_collectives"));
+  const std::string words = first_of(now, "mismatched_collectives").at("words");
+  EXPECT_NE(words.find("MPI_Bcast"), std::string::npos) << words;
+  EXPECT_NE(words.find("MPI_Allreduce"), std::string::npos) << words;
+}
+
+TEST_P(JobUnfinished, MPI_Abort_is_told_with_its_code_and_its_rank) {
+  start("abort", 3);
+  wait_for_end();
+  const Json rank = report_unfinished().at("ranks").at(1);
+  EXPECT_EQ(rank.at("state"), "aborted");
+  EXPECT_EQ(rank.at("abort_code"), 5);
+  EXPECT_NE(rank.at("calls").at(0).at("call").get<std::string>().find("MPI_Abort at abort_on_one_rank"),
+            std::string::npos);
+}
+
+TEST_P(JobUnfinished, exit_without_MPI_Finalize_is_told) {
+  start("exit", 3);
+  wait_for_end();
+  EXPECT_EQ(report_unfinished().at("ranks").at(1).at("state"), "exited");
+}
+
+TEST_P(JobUnfinished, a_job_that_goes_on_is_never_taken_for_a_deadlock) {
+  start("never_stops", 3);
+  static_cast<void>(look_until([](const Json& unfinished) { return unfinished.at("ranks").size() == 3; }));
+  for (int look = 0; look < 20; ++look) {
+    int code = 0;
+    const Json seen = Json::parse(output_of("report --now --json", code));
+    EXPECT_EQ(code, 0);
+    EXPECT_EQ(seen.at("unfinished").at("is_running"), true);
+    EXPECT_FALSE(has_standstill(seen.at("unfinished"), "cycle")) << seen.dump(1);
+    EXPECT_FALSE(has_standstill(seen.at("unfinished"), "mismatched_collectives")) << seen.dump(1);
+  }
+}
+
+TEST_P(JobUnfinished, the_report_of_a_job_that_still_runs_says_so) {
+  start("endless_loop", 2);
+  static_cast<void>(look_until(once_there_is("chain")));
+  int code = 0;
+  const std::string text = output_of("report", code);
+  EXPECT_EQ(code, 0);
+  EXPECT_NE(text.find("The job still runs"), std::string::npos) << text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, JobUnfinished, ::testing::Values("host", "device"),
+                         [](const auto& each) { return std::string(each.param) + "_memory"; });
+
+}  // namespace
+}  // namespace penstock::analysis
