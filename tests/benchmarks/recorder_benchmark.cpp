@@ -2,6 +2,7 @@
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -53,6 +54,22 @@ void event(benchmark::State& state) {
   }
 }
 
+/// The same as the interposer does it: the record is made where a reader finds it during the call.
+void event_that_can_be_seen(benchmark::State& state) {
+  for (auto _ : state) {
+    trace::OpenCall& open = record::open_call();
+    open.operations = 0;
+    open.receives = 0;
+    open.call = {};
+    open.call.begin_ns = record::now_ns();
+    std::atomic_ref<trace::RecordKind> kind(open.call.kind);
+    kind.store(trace::RecordKind::mpi_call, std::memory_order_release);
+    open.call.end_ns = record::now_ns();
+    record::write(open.call);
+    kind.store(trace::RecordKind::none, std::memory_order_release);
+  }
+}
+
 void intern_a_known_string(benchmark::State& state) {
   const std::string name(static_cast<std::size_t>(state.range(0)), 'x');
   for (auto _ : state) benchmark::DoNotOptimize(record::intern(name));
@@ -79,6 +96,9 @@ int main(int count, char** arguments) {
   benchmark::RegisterBenchmark("write", write)->Setup(begin_recording)->Iterations(written);
   benchmark::RegisterBenchmark("event", event)->Setup(begin_recording)->Iterations(written);
   benchmark::RegisterBenchmark("event", event)->Setup(begin_recording)->Iterations(written / 2)->Threads(2);
+  benchmark::RegisterBenchmark("event that can be seen", event_that_can_be_seen)
+      ->Setup(begin_recording)
+      ->Iterations(written / 2);
   benchmark::RegisterBenchmark("intern a known string", intern_a_known_string)
       ->Setup(begin_recording)
       ->Arg(16)
