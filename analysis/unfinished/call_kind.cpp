@@ -70,9 +70,8 @@ bool is_nonblocking_collective(std::string_view function) {
   return name.starts_with('I') || name.find("_idup") != std::string_view::npos;
 }
 
-bool comes_from_root(std::string_view function) {
-  const std::string_view name = plain_name(function);
-  return name == "Bcast" || name == "Ibcast" || name.starts_with("Scatter") || name.starts_with("Iscatter");
+bool is_among_neighbours(std::string_view function) {
+  return function.find("eighbor") != std::string_view::npos;
 }
 
 }  // namespace penstock::analysis

@@ -18,8 +18,8 @@ struct CallKind {
 [[nodiscard]] CallKind kind_of_call(std::string_view function);
 /// Returns true for "MPI_Ibarrier" and its like.
 [[nodiscard]] bool is_nonblocking_collective(std::string_view function);
-/// Returns true for "MPI_Bcast" and others that need nobody but the root, if this rank is not the root
-/// itself.
-[[nodiscard]] bool comes_from_root(std::string_view function);
+/// Returns true for "MPI_Neighbor_alltoall" and its like, which wait for neighbours alone; who these are is
+/// not recorded.
+[[nodiscard]] bool is_among_neighbours(std::string_view function);
 
 }  // namespace penstock::analysis

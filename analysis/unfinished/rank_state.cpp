@@ -80,6 +80,9 @@ class StateReader {
       }
     }
     for (const trace::MpiCall& call : posts_) {
+      if (is_among_neighbours(name_of(call))) {
+        continue;
+      }
       std::vector<PendingOperation>& list =
           kind_of_call(name_of(call)).is_persistent ? persistent_ : state_.pending;
       list.push_back(posted_by(call));
@@ -249,7 +252,9 @@ class StateReader {
     }
     PendingOperation operation = operation_of(open.call);
     if (open.call.collective_ordinal != 0) {
-      call.operations.push_back(operation);
+      if (!is_among_neighbours(call.function)) {
+        call.operations.push_back(operation);
+      }
     } else if (operation.peer != -1) {
       operation.kind = kind.sends ? PendingOperation::Kind::send : PendingOperation::Kind::receive;
       if (kind.sends || kind.receives) {

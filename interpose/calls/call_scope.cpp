@@ -162,6 +162,7 @@ void CallScope::receives_from(MPI_Comm communicator, int source, int tag) noexce
 
 void CallScope::completes(std::uint32_t operations, std::uint64_t first_post_ns,
                           std::uint64_t last_post_ns) noexcept {
+  if (!recording_) return;
   open_->first_post_ns = first_post_ns;
   open_->last_post_ns = last_post_ns;
   std::atomic_ref<std::uint32_t>(open_->operations).store(operations, std::memory_order_release);

@@ -87,7 +87,7 @@ class CallScope {
   const transports::InCall in_call_;  ///< first, as everything else happens inside the call
   std::uint64_t begin_ns_ = 0;
   std::uint64_t call_site_ = 0;
-  trace::OpenCall* open_;  ///< has the call's record; only if recording
+  trace::OpenCall* open_ = nullptr;  ///< has the call's record; only if recording
   Function function_;
   bool is_outermost_ = false;
   bool stands_aside_ = false;

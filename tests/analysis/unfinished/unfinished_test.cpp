@@ -257,6 +257,15 @@ TEST(Unfinished, MPI_Bcast_waits_for_its_root_first) {
   EXPECT_EQ(waits_for(figures, 1), (Ranks{0}));
 }
 
+TEST(Unfinished, a_collective_among_neighbours_does_not_wait_for_all_others) {
+  const UnfinishedFigures figures = look_at({
+      killed(0, 2).in_call({.function = "MPI_Neighbor_alltoall", .begin = second, .collective_ordinal = 1}),
+      killed(1, 2),
+  });
+  EXPECT_EQ(waits_for(figures, 0), (Ranks{}));
+  EXPECT_EQ(figures.ranks[0].calls.size(), 1u);
+}
+
 TEST(Unfinished, different_collectives_on_one_communicator_are_named_with_their_ranks) {
   const UnfinishedFigures figures = look_at({
       killed(0, 3).in_call({.function = "MPI_Allreduce", .begin = second, .collective_ordinal = 5}),
