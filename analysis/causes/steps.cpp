@@ -110,8 +110,11 @@ class Repeats {
   Distances distances_;
 };
 
-void add_sites(const RankTrace& rank, const std::vector<const trace::MpiCall*>& calls, SiteTable& sites,
-               RankSteps& steps) {
+/// `site_of`: returns the site of a call by its record's.
+template <typename SiteOf>
+std::vector<RankSteps::AtSite> times_at_sites(const RankTrace& rank,
+                                              const std::vector<const trace::MpiCall*>& calls,
+                                              SiteTable& sites, const SiteOf& site_of) {
   struct Seen {
     CountedCalls counted;
     Repeats all;
@@ -120,7 +123,7 @@ void add_sites(const RankTrace& rank, const std::vector<const trace::MpiCall*>& 
   std::vector<Seen> seen;  // by site: the table holds this rank's sites, or little more
   sites.begin_rank();
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    const std::uint32_t id = sites.id_of(rank, calls[i]->call_site, calls[i]->function);
+    const std::uint32_t id = sites.id_of(rank, site_of(calls[i]->call_site), calls[i]->function);
     if (id >= seen.size()) {
       seen.resize(id + std::size_t{1});
     }
@@ -134,11 +137,13 @@ void add_sites(const RankTrace& rank, const std::vector<const trace::MpiCall*>& 
       site.like_the_first.add(i);
     }
   }
+  std::vector<RankSteps::AtSite> times;
   for (std::uint32_t id = 0; id < seen.size(); ++id) {
     if (const Seen& site = seen[id]; site.all.any()) {
-      steps.sites.push_back({id, site.all.times(calls), site.like_the_first.times(calls)});
+      times.push_back({id, site.all.times(calls), site.like_the_first.times(calls)});
     }
   }
+  return times;
 }
 
 void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>& calls, RankSteps& steps) {
@@ -182,7 +187,12 @@ RankSteps possible_steps(const RankTrace& rank, SiteTable& sites) {
   const std::vector<const trace::MpiCall*> calls = calls_of_main_lane(rank);
   steps.used_gpu = rank.used_gpu();
   steps.calls = calls.size();
-  add_sites(rank, calls, sites, steps);
+  steps.paths = times_at_sites(rank, calls, sites, [](std::uint64_t call_site) { return call_site; });
+  steps.innermost = rank.call_paths.empty()
+                        ? steps.paths
+                        : times_at_sites(rank, calls, sites, [&rank](std::uint64_t call_site) {
+                            return rank.innermost(call_site);
+                          });
   add_ranges(rank, calls, steps);
   return steps;
 }
@@ -214,11 +224,16 @@ void StepFinder::add(const RankSteps& rank, std::span<const std::uint32_t> sites
   Group& group = rank.used_gpu ? with_gpu_ : without_gpu_;
   ++group.ranks;
   group.calls += rank.calls;
-  for (const RankSteps::AtSite& each : rank.sites) {
-    Site& site = group.sites[sites[each.site]];
-    site.all.add(each.all);
-    site.like_the_first.add(each.like_the_first);
-  }
+  const auto add_to = [sites](std::map<std::uint32_t, Site>& of_group,
+                              const std::vector<RankSteps::AtSite>& of_rank) {
+    for (const RankSteps::AtSite& each : of_rank) {
+      Site& site = of_group[sites[each.site]];
+      site.all.add(each.all);
+      site.like_the_first.add(each.like_the_first);
+    }
+  };
+  add_to(group.paths, rank.paths);
+  add_to(group.innermost, rank.innermost);
   for (const RankSteps::OfRange& each : rank.ranges) {
     Candidate& candidate = group.ranges[each.name];
     candidate.depth = std::max(candidate.depth, each.depth);
@@ -228,6 +243,18 @@ void StepFinder::add(const RankSteps& rank, std::span<const std::uint32_t> sites
 
 std::optional<StepMark> StepFinder::found() const {
   const Group& group = with_gpu_.ranks != 0 ? with_gpu_ : without_gpu_;
+  std::optional<StepMark> mark = found_among(group, group.paths);
+  if (!mark) {
+    mark = found_among(group, group.innermost);
+    if (mark) {
+      mark->is_path = false;
+    }
+  }
+  return mark;
+}
+
+std::optional<StepMark> StepFinder::found_among(const Group& group,
+                                                const std::map<std::uint32_t, Site>& group_sites) {
   const auto is_possible = [&group](const Candidate& each) {
     return each.is_regular && each.is_alike_on_ranks() && each.ranks == group.ranks &&
            each.covered_calls * 2 >= group.calls;
@@ -238,7 +265,7 @@ std::optional<StepMark> StepFinder::found() const {
     const Candidate* candidate;
   };
   std::vector<OfSite> sites;
-  for (const auto& [site, each] : group.sites) {
+  for (const auto& [site, each] : group_sites) {
     const bool all_are_possible = is_possible(each.all);
     if (is_possible(each.like_the_first) &&
         (!all_are_possible || each.like_the_first.is_more_regular_than(each.all))) {
@@ -302,7 +329,8 @@ std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& ma
       if (last == is_mark.end() || last->first != place) {
         last = is_mark.find(place);
         if (last == is_mark.end()) {
-          const bool is_it = sites.find(rank, call->call_site, call->function) == mark.site;
+          const std::uint64_t site = mark.is_path ? call->call_site : rank.innermost(call->call_site);
+          const bool is_it = sites.find(rank, site, call->function) == mark.site;
           last = is_mark.emplace(place, is_it).first;
         }
       }

@@ -29,6 +29,7 @@ struct StepMark {
   std::string range;       ///< empty: the call site
   std::uint32_t site = 0;  ///< in the SiteTable
   CallsOfSite calls = CallsOfSite::all;
+  bool is_path = true;  ///< the site is a call path; else the innermost frame of any
 };
 
 /// The possible step marks of one rank, computed from that rank alone.
@@ -56,12 +57,13 @@ struct RankSteps {
   };
   bool used_gpu = false;
   std::uint64_t calls = 0;  ///< communicating calls of the thread that has most of them
-  std::vector<AtSite> sites;
+  std::vector<AtSite> paths;
+  std::vector<AtSite> innermost;  ///< by the innermost frame alone
   std::vector<OfRange> ranges;
 
   template <typename Archive>
   void exchange(Archive& archive) {
-    archive(used_gpu, calls, sites, ranges);
+    archive(used_gpu, calls, paths, innermost, ranges);
   }
 };
 
@@ -71,8 +73,9 @@ struct RankSteps {
 /// killed), three times at least, and half of the communicating calls must lie between its first and last
 /// time. Among marks that cover about as many calls, an outer range precedes an inner one, any range precedes
 /// a call site, and of call sites the most frequent one wins. Of a site, the calls like its first one are
-/// used if they are more regular than all. If some ranks used a GPU, the others are ignored: a controller has
-/// no steps.
+/// used if they are more regular than all. Call paths come first, which tell apart what calls one wrapper;
+/// where none will do, as ranks come to the same call on different paths, the innermost frames alone do. If
+/// some ranks used a GPU, the others are ignored: a controller has no steps.
 class StepFinder {
  public:
   /// `sites`: the number among all ranks of each site of the rank's table.
@@ -104,8 +107,11 @@ class StepFinder {
     std::uint64_t ranks = 0;
     std::uint64_t calls = 0;
     std::map<std::string, Candidate, std::less<>> ranges;
-    std::map<std::uint32_t, Site> sites;
+    std::map<std::uint32_t, Site> paths;
+    std::map<std::uint32_t, Site> innermost;
   };
+  [[nodiscard]] static std::optional<StepMark> found_among(const Group& group,
+                                                           const std::map<std::uint32_t, Site>& group_sites);
   Group with_gpu_;
   Group without_gpu_;
 };

@@ -14,6 +14,7 @@
 #include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/page_file.hpp"
+#include "analysis/cli/skip_options.hpp"
 #include "analysis/cli/terminal.hpp"
 #include "analysis/comparison/diff.hpp"
 #include "analysis/comparison/diff_text.hpp"
@@ -49,7 +50,7 @@ State state_of(const std::vector<std::filesystem::path>& recordings, const analy
   for (const std::filesystem::path& each : recordings) {
     std::optional<JobTimeline> timeline;  // requires another pass
     if (wants_timeline && state.reports.empty()) {
-      timeline.emplace(analysis::job_timeline::half_of_budget());  // a page holds two
+      timeline.emplace(analysis::job_timeline::half_of_budget(), options.skip);  // a page holds two
     }
     state.reports.push_back(with_progress(options, [&](const auto& with_bar) {
       return analysis::analyse(each, with_bar, timeline ? &*timeline : nullptr);
@@ -85,7 +86,7 @@ int diff(DiffOptions options) {
   const std::size_t with_steps = count_with_steps(before) + count_with_steps(after);
   if (with_steps != 0 && with_steps != before.reports.size() + after.reports.size()) {
     // steps of some runs cannot be compared with whole runs of others
-    options.analysis = {.whole_run = true};
+    options.analysis = {.whole_run = true, .skip = options.analysis.skip};
     before = state_of(options.before, options.analysis, wants_page);
     after = state_of(options.after, options.analysis, wants_page);
   }
@@ -125,6 +126,7 @@ void add_diff_command(CLI::App& application, int& exit_code) {
   command->add_option("--html", options->html, "Write a page for any browser instead, with both side by side")
       ->type_name("FILE")
       ->check([](const std::string& to) { return to.empty() ? "a name is missing" : ""; });
+  add_skip_options(*command, options->analysis.skip);
   command->add_option("--top", options->top, "Call sites shown")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -10,6 +10,7 @@
 
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/progress_bar.hpp"
+#include "analysis/cli/skip_options.hpp"
 #include "analysis/export/export.hpp"
 #include "analysis/report/text_figures.hpp"
 
@@ -105,6 +106,7 @@ void add_export_command(CLI::App& application, int& exit_code) {
         ->check([](const std::string& to) { return to.empty() ? "a name is missing" : ""; });
   }
   group->require_option(1);
+  add_skip_options(*command, request->skip);
   command->add_flag("--force", request->replace, "Replace an earlier export of that name");
   command->callback([request, &exit_code] { exit_code = run_export(*request); });
 }

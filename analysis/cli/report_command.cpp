@@ -17,6 +17,7 @@
 #include "analysis/cli/conditions.hpp"
 #include "analysis/cli/mpi_team.hpp"
 #include "analysis/cli/page_file.hpp"
+#include "analysis/cli/skip_options.hpp"
 #include "analysis/cli/terminal.hpp"
 #include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/report_html.hpp"
@@ -93,7 +94,7 @@ int report_alone(const ReportOptions& options) {
   std::optional<analysis::job_timeline::JobTimeline> timeline;  // requires another pass
   if (!options.html.empty()) {
     require_page(options.html);
-    timeline.emplace();
+    timeline.emplace(analysis::job_timeline::Budget{}, options.analysis.skip);
   }
   const analysis::Report result = with_progress(options.analysis, [&](const auto& with_bar) {
     return analysis::analyse(options.recording, with_bar, timeline ? &*timeline : nullptr);
@@ -114,7 +115,7 @@ int report_together(const ReportOptions& options, MpiTeam& team) {
     std::optional<analysis::job_timeline::JobTimeline> timeline;
     if (!options.html.empty()) {
       require_page(options.html);
-      timeline.emplace();
+      timeline.emplace(analysis::job_timeline::Budget{}, options.analysis.skip);
     }
     const analysis::Report result = with_progress(shared, [&](const auto& with_bar) {
       return *analysis::analyse_together(options.recording, with_bar, team, timeline ? &*timeline : nullptr);
@@ -193,6 +194,7 @@ void add_report_command(CLI::App& application, int& exit_code) {
       ->add_option("--step", options->analysis.step_range,
                    "The NVTX range that is a step of the program, instead of what is found")
       ->excludes(whole_run);
+  add_skip_options(*command, options->analysis.skip);
   command->add_option("--top", options->top, "Rows of each list")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

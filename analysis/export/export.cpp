@@ -13,7 +13,7 @@
 #include "analysis/export/output.hpp"
 #include "analysis/export/perfetto_export.hpp"
 #include "analysis/export/perfetto_packets.hpp"
-#include "analysis/naming/call_sites.hpp"
+#include "analysis/naming/frame_names.hpp"
 #include "analysis/recording/job.hpp"
 #include "analysis/report/text_figures.hpp"
 
@@ -117,10 +117,10 @@ Outcome export_recording(const Request& request, const Progress& progress) {
   }
 
   work.open(request.format, clock);
-  CallSites call_sites;
+  FrameNames frame_names(request.skip);
   for (std::size_t position = 0; position < job.files.size(); ++position) {
     load_rank(job.files[position], rank);
-    RankNames names(rank, call_sites);
+    RankNames names(rank, frame_names);
     const std::size_t done_then = meter.done() + Meter::records_in(job.files[position]);
     work.exporter->add({rank, position, messages, clock.of(messages.host_of(rank)), names,
                         [&meter](std::size_t records) { meter.advance(records, "writing"); }});

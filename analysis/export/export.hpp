@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/naming/skipped_frames.hpp"
 #include "analysis/recording/flaw.hpp"
 #include "analysis/sharing/progress.hpp"
 
@@ -20,6 +21,7 @@ struct Request {
   Format format = Format::perfetto;
   std::filesystem::path to;  ///< a file for Perfetto, else a directory
   bool replace = false;      ///< an earlier export at that path
+  SkipPatterns skip = {};    ///< frames of call paths that are not shown as call sites
 };
 
 struct Outcome {

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
+#include <vector>
 
 #include "analysis/recording/symbol_names.hpp"
 
@@ -77,24 +78,29 @@ const std::string& RankNames::communicator(std::uint32_t local_id) {
   return found->second;
 }
 
-const NamedSite& RankNames::site(std::uint64_t address) {
-  const auto [found, is_new] = sites_.try_emplace(address);
+const NamedSite& RankNames::site(std::uint64_t call_site) {
+  const auto [found, is_new] = sites_.try_emplace(call_site);
   NamedSite& site = found->second;
-  if (!is_new || address == 0) return site;
-  const auto module = std::find_if(
-      rank_.modules.begin(), rank_.modules.end(),
-      [address](const trace::Module& each) { return each.begin <= address && address < each.end; });
-  if (module == rank_.modules.end()) {
-    site.text = fmt::format("{:#x}", address);
-    return site;
+  if (!is_new || call_site == 0) return site;
+  std::vector<FrameAddress> addresses;
+  for (const std::uint64_t address : rank_.return_addresses_of(call_site)) {
+    const trace::Module* const module = rank_.module_at(address);
+    if (module == nullptr) {
+      addresses.push_back({"", address, address});
+    } else {
+      addresses.push_back({rank_.strings.at(module->path), address - module->load_bias,
+                           address - module->begin + module->file_offset});
+    }
   }
-  const std::string& path = rank_.strings.at(module->path);
-  const SourcePlace place = call_sites_.name(path, address - module->load_bias);
-  const std::string file = std::filesystem::path(place.file).filename().string();
-  const std::string where = place.file.empty()
-                                ? fmt::format("{}+{:#x}", std::filesystem::path(path).filename().string(),
-                                              address - module->begin + module->file_offset)
-                                : fmt::format("{}:{}", file, place.line);
+  const NamedPath path = frame_names_.name(addresses);
+  const NamedFrame& shown = path.call_site();
+  const SourcePlace& place = shown.place;
+  std::string where = fmt::format("{:#x}", shown.offset);
+  if (!place.file.empty()) {
+    where = fmt::format("{}:{}", std::filesystem::path(place.file).filename().string(), place.line);
+  } else if (!shown.module.empty()) {
+    where = fmt::format("{}+{}", std::filesystem::path(shown.module).filename().string(), where);
+  }
   site.text = clean_text(place.function.empty() ? where : fmt::format("{} ({})", place.function, where));
   site.file = clean_text(place.file);
   site.line = place.line;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analysis/naming/call_sites.hpp"
+#include "analysis/naming/frame_names.hpp"
 #include "analysis/recording/rank_trace.hpp"
 
 namespace penstock::analysis::exports {
@@ -24,16 +24,16 @@ struct NamedSite {
 /// References stay valid as long as the object. Thread: one.
 class RankNames {
  public:
-  RankNames(const RankTrace& rank, CallSites& call_sites) : rank_(rank), call_sites_(call_sites) {}
+  RankNames(const RankTrace& rank, FrameNames& frame_names) : rank_(rank), frame_names_(frame_names) {}
 
   [[nodiscard]] const std::string& text(std::uint32_t id);  ///< empty for no_string
   [[nodiscard]] const std::string& activity(const trace::DeviceActivity& activity);
   [[nodiscard]] const std::string& communicator(std::uint32_t local_id);
-  [[nodiscard]] const NamedSite& site(std::uint64_t address);
+  [[nodiscard]] const NamedSite& site(std::uint64_t call_site);
 
  private:
   const RankTrace& rank_;
-  CallSites& call_sites_;
+  FrameNames& frame_names_;
   std::unordered_map<std::uint32_t, std::string> texts_;
   std::unordered_map<std::uint32_t, std::string> kernels_;
   std::unordered_map<std::uint32_t, std::string> communicators_;

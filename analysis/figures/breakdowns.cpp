@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <tuple>
+#include <utility>
 
 namespace penstock::analysis {
 namespace {
@@ -25,6 +27,17 @@ void add_flaws_of_modules(Report& report) {
           {site.module, std::nullopt, "is newer than the recording; its call sites may be named wrongly"});
     }
   }
+}
+
+/// Names a call site; it has no times yet.
+CallSiteFigures named_site(std::uint32_t id, SiteNames& names) {
+  const NamedFrame& shown = names.path_of(id).call_site();
+  return {.function = shown.place.function,
+          .file = shown.place.file,
+          .line = shown.place.line,
+          .module = shown.module,
+          .module_offset = shown.offset,
+          .mpi_function = names.function_of(id)};
 }
 
 }  // namespace
@@ -61,7 +74,7 @@ void Breakdowns::add(const RankInput& rank) {
 void Breakdowns::merge(Breakdowns&& part, const Renumbering& numbers) {
   merge_into(waits_, std::move(part.waits_), numbers);
   for (std::size_t site = 0; site < part.traffic_.size(); ++site) {
-    merge_into(traffic_at(numbers.sites[site]), std::move(part.traffic_[site]), numbers);
+    merge_into(traffic_at(numbers.paths[site]), std::move(part.traffic_[site]), numbers);
   }
   communicators_.merge(part.communicators_);  // the existing entry stays if both have one
 }
@@ -79,6 +92,7 @@ void Breakdowns::finish(Report& report, SiteNames& names) {
   finish_communicators(report);
   finish_functions(report);
   finish_call_sites(report, names);
+  finish_call_paths(report, names);
   add_flaws_of_modules(report);
 }
 
@@ -132,36 +146,44 @@ void Breakdowns::finish_functions(Report& report) const {
   sort_by_counted(report.functions);
 }
 
-/// Names the call sites. Sites that read alike (two calls on a line, the same line inlined twice) become one
-/// for the reader.
+/// Returns the waits of each site that was called or waited, by cause; empty for others.
+std::vector<std::vector<Breakdowns::Waited>> Breakdowns::waits_by_site() const {
+  std::vector<std::vector<Waited>> by_site(traffic_.size());
+  for (std::size_t site = 0; site < traffic_.size(); ++site) {
+    if (traffic_[site].calls != 0) {
+      by_site[site].resize(cause_count);
+    }
+  }
+  for (const auto& [key, waited] : waits_.entries()) {
+    if (waited.time_ns != 0) {
+      by_site[key.site].resize(cause_count);
+      Waited& of_site = by_site[key.site][static_cast<std::size_t>(key.cause)];
+      of_site.time_ns += waited.time_ns;
+      of_site.within_error_ns += waited.within_error_ns;
+    }
+  }
+  return by_site;
+}
+
+/// Names the call sites. Sites that read alike (two calls on a line, the same line inlined twice, paths that
+/// differ outside of the call site) become one for the reader.
 void Breakdowns::finish_call_sites(Report& report, SiteNames& names) const {
-  std::vector<std::array<Waited, cause_count>> by_site(traffic_.size());
+  const std::vector<std::vector<Waited>> by_site = waits_by_site();
   std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> by_site_and_peer;
   for (const auto& [key, waited] : waits_.entries()) {
-    Waited& of_site = by_site[key.site][static_cast<std::size_t>(key.cause)];
-    of_site.time_ns += waited.time_ns;
-    of_site.within_error_ns += waited.within_error_ns;
     by_site_and_peer[{key.site, key.peer}] += waited.time_ns;
   }
-  std::map<std::tuple<std::string, std::string, std::string, int, std::uint64_t>, CallSiteFigures> merged;
+  std::map<SiteProperties, CallSiteFigures> merged;
   std::map<const CallSiteFigures*, std::map<std::int32_t, std::uint64_t>> by_peer;
-  for (std::uint32_t i = 0; i < traffic_.size(); ++i) {
-    const bool is_counted =
-        std::any_of(by_site[i].begin(), by_site[i].end(), [](Waited each) { return each.time_ns != 0; });
-    if (traffic_[i].calls == 0 && !is_counted) {
+  for (std::uint32_t i = 0; i < by_site.size(); ++i) {
+    if (by_site[i].empty()) {
       continue;
     }
-    const std::uint64_t offset = names.site(i).offset;
-    SourcePlace place = names.source_of(i);
-    const std::uint64_t told_apart_by_offset = place.line == 0 ? offset : 0;
-    CallSiteFigures& figures = merged[{names.module_of(i), names.function_of(i),
-                                       place.function + '\n' + place.file, place.line, told_apart_by_offset}];
-    figures.function = std::move(place.function);
-    figures.file = std::move(place.file);
-    figures.line = place.line;
-    figures.module = names.module_of(i);
-    figures.module_offset = offset;
-    figures.mpi_function = names.function_of(i);
+    const auto [known, is_new] = merged.try_emplace(names.properties_of(i));
+    CallSiteFigures& figures = known->second;
+    if (is_new) {
+      figures = named_site(i, names);
+    }
     figures.calls += traffic_[i].calls;
     figures.gpu_wait_ns += traffic_[i].gpu_wait_ns;
     for (std::size_t cause = 0; cause < cause_count; ++cause) {
@@ -182,6 +204,38 @@ void Breakdowns::finish_call_sites(Report& report, SiteNames& names) const {
     report.call_sites.push_back(std::move(figures));
   }
   sort_by_counted(report.call_sites);
+}
+
+/// Names the paths to the call sites, which are finished; those that read alike become one.
+void Breakdowns::finish_call_paths(Report& report, SiteNames& names) const {
+  std::map<SiteProperties, std::size_t> rows;
+  for (std::size_t row = 0; row < report.call_sites.size(); ++row) {
+    const CallSiteFigures& site = report.call_sites[row];
+    rows.emplace(SiteProperties{site.mpi_function, site.module, site.function, site.file, site.line,
+                                site.line == 0 ? site.module_offset : 0},
+                 row);
+  }
+  const std::vector<std::vector<Waited>> by_site = waits_by_site();
+  std::map<std::pair<std::string, std::vector<std::string>>, CallPathFigures> merged;
+  for (std::uint32_t i = 0; i < by_site.size(); ++i) {
+    if (by_site[i].empty()) {
+      continue;
+    }
+    CallPathFigures& path = merged[{names.function_of(i), names.places_on_path(i)}];
+    path.shown = names.path_of(i).shown;
+    path.call_site = rows.at(names.properties_of(i));
+    path.calls += traffic_[i].calls;
+    for (std::size_t cause = 0; cause < cause_count; ++cause) {
+      path.by_cause[cause] += by_site[i][cause].time_ns;
+      path.counted_ns += by_site[i][cause].time_ns;
+    }
+  }
+  for (auto& [key, path] : merged) {
+    path.mpi_function = key.first;
+    path.frames = key.second;
+    report.call_paths.push_back(std::move(path));
+  }
+  sort_by_counted(report.call_paths);
 }
 
 }  // namespace penstock::analysis

@@ -30,12 +30,12 @@ class Breakdowns {
  private:
   /// The properties that distinguish waiting time.
   struct Key {
-    std::uint32_t site;
+    std::uint32_t site;  ///< each call path has its own
     Cause cause;
     std::int32_t peer;
     std::uint64_t communicator;
     [[nodiscard]] Key renumbered(const Renumbering& numbers) const {
-      return {numbers.sites[site], cause, peer, communicator};
+      return {numbers.paths[site], cause, peer, communicator};
     }
     friend bool operator==(const Key&, const Key&) = default;
   };
@@ -72,7 +72,9 @@ class Breakdowns {
   void finish_peers(Report& report) const;
   void finish_communicators(Report& report) const;
   void finish_functions(Report& report) const;
+  [[nodiscard]] std::vector<std::vector<Waited>> waits_by_site() const;
   void finish_call_sites(Report& report, SiteNames& names) const;
+  void finish_call_paths(Report& report, SiteNames& names) const;
 
   const StringPool& strings_;
   const SiteTable& sites_;

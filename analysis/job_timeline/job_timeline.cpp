@@ -116,7 +116,8 @@ Shares shares_of(const RankTrace& rank, const exports::Track& track, const std::
 
 }  // namespace
 
-JobTimeline::JobTimeline(Budget budget) : budget_(budget), texts_(budget.texts) {}
+JobTimeline::JobTimeline(Budget budget, const SkipPatterns& skip)
+    : budget_(budget), texts_(budget.texts), frame_names_(skip) {}
 
 void JobTimeline::note(const RankTrace& rank, const MessageIndex& index,
                        std::span<const std::uint64_t> step_bounds) {
@@ -211,7 +212,7 @@ void JobTimeline::visit(const RankTrace& rank, std::size_t position, const Messa
   }
 
   // the real size of pieces is known only after writing them
-  exports::RankNames names(rank, call_sites_);
+  exports::RankNames names(rank, frame_names_);
   const std::size_t most_characters = budget_.pieces / chosen_.size();
   std::size_t most_pieces = most_characters / piece_characters;
   for (;;) {

@@ -16,7 +16,7 @@
 #include "analysis/job_timeline/shares.hpp"
 #include "analysis/job_timeline/text_table.hpp"
 #include "analysis/joining/job_axis.hpp"
-#include "analysis/naming/call_sites.hpp"
+#include "analysis/naming/frame_names.hpp"
 #include "analysis/pipeline/rank_visitor.hpp"
 
 namespace penstock::analysis::job_timeline {
@@ -55,7 +55,7 @@ struct TrackColumns {
 /// Memory: the document, one rank's tracks and, for jobs of many ranks, 40 bytes a bin of the others.
 class JobTimeline final : public RankVisitor {
  public:
-  explicit JobTimeline(Budget budget = {});
+  explicit JobTimeline(Budget budget = {}, const SkipPatterns& skip = {});
   void note(const RankTrace& rank, const MessageIndex& index,
             std::span<const std::uint64_t> step_bounds) override;
   void begin(const Report& report, const MessageIndex& index) override;
@@ -99,7 +99,7 @@ class JobTimeline final : public RankVisitor {
   std::map<std::int32_t, std::string> chosen_;
   std::vector<Window> windows_;
   TextTable texts_;
-  CallSites call_sites_;
+  FrameNames frame_names_;
   std::vector<RankColumns> ranks_;
   std::vector<Message> messages_;
   std::uint64_t messages_left_out_ = 0;

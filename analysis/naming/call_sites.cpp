@@ -39,21 +39,66 @@ Dwarf_Die* unit_of(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias) {
   return nullptr;
 }
 
-/// Returns the innermost function at an address, inlined ones included, by its name in the source.
-std::string function_by_dwarf(Dwarf_Die* unit, Dwarf_Addr address) {
-  Dwarf_Die* scopes = nullptr;
-  const int count = dwarf_getscopes(unit, address, &scopes);
-  std::string name;
-  for (int i = 0; i < count && name.empty(); ++i) {
-    const int tag = dwarf_tag(&scopes[i]);
-    if (tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine) {
-      const char* const plain = dwarf_diename(&scopes[i]);
-      name = plain != nullptr ? plain : "";
-      break;
-    }
+bool is_function(Dwarf_Die& scope) {
+  const int tag = dwarf_tag(&scope);
+  return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+}
+
+/// Returns the scopes around an address, from the innermost outwards as they are nested in the code.
+std::vector<Dwarf_Die> scopes_at(Dwarf_Die* unit, Dwarf_Addr address) {
+  Dwarf_Die* found = nullptr;
+  if (dwarf_getscopes(unit, address, &found) <= 0) return {};
+  Dwarf_Die innermost = found[0];
+  std::free(found);
+  // dwarf_getscopes() goes on with where an inlined function was written, this with where it was inlined
+  const int count = dwarf_getscopes_die(&innermost, &found);
+  if (count <= 0) return {innermost};
+  std::vector<Dwarf_Die> scopes(found, found + count);
+  std::free(found);
+  return scopes;
+}
+
+std::string text_of(Dwarf_Die& die, unsigned name) {
+  Dwarf_Attribute attribute;
+  const char* const text = dwarf_formstring(dwarf_attr_integrate(&die, name, &attribute));
+  return text == nullptr ? "" : text;
+}
+
+/// Returns where an inlined function is called.
+SourcePlace call_of_inlined(Dwarf_Die* unit, Dwarf_Die& inlined) {
+  SourcePlace place;
+  Dwarf_Attribute attribute;
+  Dwarf_Files* files = nullptr;
+  Dwarf_Word number = 0;
+  if (dwarf_formudata(dwarf_attr(&inlined, DW_AT_call_line, &attribute), &number) == 0)
+    place.line = static_cast<int>(number);
+  if (dwarf_formudata(dwarf_attr(&inlined, DW_AT_call_file, &attribute), &number) == 0 &&
+      dwarf_getsrcfiles(unit, &files, nullptr) == 0) {
+    const char* const file = dwarf_filesrc(files, number, nullptr, nullptr);
+    if (file != nullptr) place.file = file;
   }
-  std::free(scopes);
-  return name;
+  return place;
+}
+
+/// Returns the functions at an address, inlined ones first, by their names in the source.
+std::vector<SourcePlace> places_by_dwarf(Dwarf_Die* unit, Dwarf_Addr address) {
+  std::vector<SourcePlace> places;
+  SourcePlace next;
+  if (Dwarf_Line* const line = dwarf_getsrc_die(unit, address); line != nullptr) {
+    if (const char* const file = dwarf_linesrc(line, nullptr, nullptr); file != nullptr) next.file = file;
+    dwarf_lineno(line, &next.line);
+  }
+  for (Dwarf_Die& scope : scopes_at(unit, address)) {
+    if (!is_function(scope)) continue;
+    const char* const plain = dwarf_diename(&scope);
+    next.function = plain != nullptr ? plain : "";
+    next.qualified = readable_symbol(text_of(scope, DW_AT_linkage_name));
+    places.push_back(std::move(next));
+    if (dwarf_tag(&scope) == DW_TAG_subprogram) break;
+    next = call_of_inlined(unit, scope);
+  }
+  if (places.empty()) places.push_back(std::move(next));
+  return places;
 }
 
 }  // namespace
@@ -77,26 +122,28 @@ class CallSites::Module {
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  [[nodiscard]] SourcePlace name(std::uint64_t address) const {
-    SourcePlace place;
+  [[nodiscard]] std::vector<SourcePlace> places(std::uint64_t address) const {
+    std::vector<SourcePlace> places(1);
     if (module_ == nullptr) {
-      return place;
+      return places;
     }
     Dwarf_Addr bias = 0;
     if (Dwarf_Die* const unit = unit_of(module_, address, bias); unit != nullptr) {
-      place.function = function_by_dwarf(unit, address - bias);
-      if (Dwarf_Line* const line = dwarf_getsrc_die(unit, address - bias); line != nullptr) {
-        if (const char* const file = dwarf_linesrc(line, nullptr, nullptr); file != nullptr)
-          place.file = file;
-        dwarf_lineno(line, &place.line);
+      places = places_by_dwarf(unit, address - bias);
+    }
+    if (const char* const symbol = dwfl_module_addrname(module_, address); symbol != nullptr) {
+      SourcePlace& outermost = places.back();
+      const std::string readable = readable_symbol(symbol);
+      if (outermost.qualified.empty()) {
+        outermost.qualified = readable;
+      }
+      for (SourcePlace& each : places) {
+        if (each.function.empty() || each.function == "operator()") {
+          each.function = readable;
+        }
       }
     }
-    if (place.function.empty() || place.function == "operator()") {
-      if (const char* symbol = dwfl_module_addrname(module_, address); symbol != nullptr) {
-        place.function = readable_symbol(symbol);
-      }
-    }
-    return place;
+    return places;
   }
 
  private:
@@ -116,12 +163,13 @@ CallSites::CallSites() {
 }
 CallSites::~CallSites() = default;
 
-SourcePlace CallSites::name(const std::filesystem::path& module, std::uint64_t return_address) {
+std::vector<SourcePlace> CallSites::places(const std::filesystem::path& module,
+                                           std::uint64_t return_address) {
   std::unique_ptr<Module>& opened = modules_[module.string()];
   if (opened == nullptr) {
     opened = std::make_unique<Module>(module);
   }
-  return opened->name(return_address == 0 ? 0 : return_address - 1);
+  return opened->places(return_address == 0 ? 0 : return_address - 1);
 }
 
 }  // namespace penstock::analysis

@@ -7,13 +7,15 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace penstock::analysis {
 
 /// Empty parts are unknown.
 struct SourcePlace {
-  std::string function;  ///< demangled, without parameters
-  std::string file;      ///< as the compiler received it
+  std::string function;   ///< demangled, without parameters
+  std::string qualified;  ///< with its namespaces, where that is known
+  std::string file;       ///< as the compiler received it
   int line = 0;
 };
 
@@ -22,9 +24,15 @@ class CallSites {
  public:
   CallSites();
   ~CallSites();
-  /// Names the code of a call. `return_address` is relative to the module's own addresses (address minus load
-  /// bias); the call itself lies before it.
-  [[nodiscard]] SourcePlace name(const std::filesystem::path& module, std::uint64_t return_address);
+  /// Names the code of a call: the function that makes it and, where that is inlined, those that it is
+  /// inlined into; at least one place, which may be empty. `return_address` is relative to the module's own
+  /// addresses (address minus load bias); the call itself lies before it.
+  [[nodiscard]] std::vector<SourcePlace> places(const std::filesystem::path& module,
+                                                std::uint64_t return_address);
+  /// Returns the first of places().
+  [[nodiscard]] SourcePlace name(const std::filesystem::path& module, std::uint64_t return_address) {
+    return places(module, return_address).front();
+  }
 
  private:
   class Module;

@@ -2,22 +2,53 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "analysis/report/text_figures.hpp"
-#include "analysis/report/wait_figures.hpp"
 
 namespace penstock::analysis {
+namespace {
+
+std::string in_sentence(const NamedFrame& frame) {
+  return place_in_sentence({.function = frame.place.function,
+                            .file = frame.place.file,
+                            .line = frame.place.line,
+                            .module = frame.module,
+                            .module_offset = frame.offset});
+}
+
+}  // namespace
+
+const NamedPath& SiteNames::path_of(std::uint32_t id) {
+  const auto [known, is_new] = paths_.try_emplace(id);
+  if (is_new) {
+    std::vector<FrameAddress> addresses;
+    for (const SiteFrame& each : sites_.sites()[id].frames) {
+      addresses.push_back({strings_.at(each.module), each.address, each.offset});
+    }
+    known->second = frame_names_.name(addresses);
+  }
+  return known->second;
+}
+
+SiteProperties SiteNames::properties_of(std::uint32_t id) {
+  const NamedFrame& shown = path_of(id).call_site();
+  return {function_of(id),  shown.module,     shown.place.function,
+          shown.place.file, shown.place.line, shown.place.line == 0 ? shown.offset : 0};
+}
+
+std::uint32_t SiteNames::first_alike(std::uint32_t id) {
+  return first_alike_.try_emplace(properties_of(id), id).first->second;
+}
 
 std::string SiteNames::place_of(std::uint32_t id) {
-  SourcePlace place = source_of(id);
-  CallSiteFigures named;
-  named.function = std::move(place.function);
-  named.file = std::move(place.file);
-  named.line = place.line;
-  named.module = module_of(id);
-  named.module_offset = site(id).offset;
-  return place_in_sentence(named);
+  return in_sentence(path_of(id).call_site());
+}
+
+std::vector<std::string> SiteNames::places_on_path(std::uint32_t id) {
+  std::vector<std::string> places;
+  for (const NamedFrame& each : path_of(id).frames) {
+    places.push_back(in_sentence(each));
+  }
+  return places;
 }
 
 std::string SiteNames::call_of(std::uint32_t id) {

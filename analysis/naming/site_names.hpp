@@ -3,36 +3,50 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
-#include "analysis/naming/call_sites.hpp"
+#include "analysis/naming/frame_names.hpp"
 #include "analysis/recording/site_table.hpp"
 #include "analysis/tables/string_pool.hpp"
 
 namespace penstock::analysis {
 
+/// The properties by which call sites are told apart for people: MPI function, module, function, file, line,
+/// and without a line the offset in the module.
+using SiteProperties = std::tuple<std::string, std::string, std::string, std::string, int, std::uint64_t>;
+
 /// `strings` and `sites` must outlive the object. Thread: one at a time.
 class SiteNames {
  public:
-  SiteNames(const StringPool& strings, const SiteTable& sites) : strings_(strings), sites_(sites) {}
+  SiteNames(const StringPool& strings, const SiteTable& sites, SkipPatterns skip = {})
+      : strings_(strings), sites_(sites), frame_names_(std::move(skip)) {}
   [[nodiscard]] std::size_t count() const noexcept { return sites_.sites().size(); }
-  [[nodiscard]] const Site& site(std::uint32_t id) const { return sites_.sites()[id]; }
-  [[nodiscard]] const std::string& module_of(std::uint32_t id) const { return strings_.at(site(id).module); }
+  /// Returns the MPI function that is called there.
   [[nodiscard]] const std::string& function_of(std::uint32_t id) const {
-    return strings_.at(site(id).function);
+    return strings_.at(sites_.sites()[id].function);
   }
-  [[nodiscard]] SourcePlace source_of(std::uint32_t id) {
-    return call_sites_.name(module_of(id), site(id).address);
-  }
+  [[nodiscard]] SiteProperties properties_of(std::uint32_t id);
+  /// References stay valid as long as the object.
+  [[nodiscard]] const NamedPath& path_of(std::uint32_t id);
+  /// Returns the first site asked for that reads like this one: the same MPI function at the same call site.
+  [[nodiscard]] std::uint32_t first_alike(std::uint32_t id);
   /// Returns "exchange (halo.cpp:120)".
   [[nodiscard]] std::string place_of(std::uint32_t id);
+  /// Returns the same for each frame of the site's path, innermost first.
+  [[nodiscard]] std::vector<std::string> places_on_path(std::uint32_t id);
   /// Returns "MPI_Isend at exchange (halo.cpp:120)".
   [[nodiscard]] std::string call_of(std::uint32_t id);
 
  private:
   const StringPool& strings_;
   const SiteTable& sites_;
-  CallSites call_sites_;
+  FrameNames frame_names_;
+  std::map<std::uint32_t, NamedPath> paths_;
+  std::map<SiteProperties, std::uint32_t> first_alike_;
 };
 
 }  // namespace penstock::analysis

@@ -95,8 +95,9 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   StringPool strings;
   SiteTable sites(strings);
   static_cast<void>(sites.take_in(joined.sites, strings.take_in(joined.strings)));
-  const Counting counting{joined, axis, mark, threads, team, visitor};
+  const Counting counting{joined, axis, mark, threads, team, visitor, options.skip};
   Metrics metrics(counting.context(strings, sites, FigureContext::Use::whole));
+  metrics.join_alike_sites(options.skip);
   counting.count(metrics, meter);
   if (team != nullptr && team->own() != 0) {
     return std::nullopt;

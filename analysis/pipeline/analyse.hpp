@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/naming/skipped_frames.hpp"
 #include "analysis/pipeline/rank_visitor.hpp"
 #include "analysis/recording/flaw.hpp"
 #include "analysis/report/report.hpp"
@@ -19,6 +20,7 @@ struct AnalysisOptions {
   std::optional<std::int32_t> only_rank = {};  ///< count this rank only; the others serve to explain it
   bool whole_run = false;                      ///< count start-up and shutdown, too
   std::string step_range = {};  ///< the NVTX range that is a step; empty: steps are searched for
+  SkipPatterns skip = {};       ///< frames of call paths that are not shown as call sites
   unsigned threads = 1;         ///< number of threads, 0: one per core; the report is the same
   Progress progress = {};       ///< receives the progress; may be empty
 };

@@ -22,6 +22,7 @@ struct Counting {
   unsigned threads;
   Team* team;            ///< null: no team
   RankVisitor* visitor;  ///< of the first member; may be null
+  const SkipPatterns& skip;
 
   /// Returns what figures of some ranks, or of all, share.
   [[nodiscard]] FigureContext context(StringPool& strings, SiteTable& sites, FigureContext::Use use) const {

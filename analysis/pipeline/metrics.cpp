@@ -94,20 +94,31 @@ void Metrics::add_call(const RankInput& rank, const HostSegment& segment, Measur
   figures_.add(call);
 }
 
+void Metrics::join_alike_sites(const SkipPatterns& skip) {
+  names_ = std::make_unique<SiteNames>(context_.strings, context_.sites, skip);
+  context_.sites.join_alike([names = names_.get()](std::uint32_t site) { return names->first_alike(site); });
+}
+
 void Metrics::merge(Metrics&& part) {
   const std::vector<std::uint32_t> strings = context_.strings.take_in(part.context_.strings);
-  const std::vector<std::uint32_t> sites = context_.sites.take_in(part.context_.sites, strings);
-  merge_into(figures_, std::move(part.figures_), {strings, sites});
+  const std::vector<std::uint32_t> paths = context_.sites.take_in(part.context_.sites, strings);
+  merge_into(figures_, std::move(part.figures_), {strings, joined(paths), paths});
 }
 
 std::vector<std::uint32_t> Metrics::sites_of(const Metrics& part) {
-  return context_.sites.take_in(part.context_.sites, context_.strings.take_in(part.context_.strings));
+  return joined(context_.sites.take_in(part.context_.sites, context_.strings.take_in(part.context_.strings)));
+}
+
+std::vector<std::uint32_t> Metrics::joined(std::vector<std::uint32_t> paths) const {
+  for (std::uint32_t& each : paths) {
+    each = context_.sites.joined(each);
+  }
+  return paths;
 }
 
 Report Metrics::finish() {
   Report report;
-  SiteNames names(context_.strings, context_.sites);
-  figures_.finish(report, names);
+  figures_.finish(report, *names_);
   return report;
 }
 

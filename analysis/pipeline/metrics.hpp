@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -19,6 +20,8 @@ namespace penstock::analysis {
 class Metrics {
  public:
   explicit Metrics(const FigureContext& context) : context_(context), figures_(context) {}
+  /// From now on sites that read alike have one number where parts are merged. Call it before.
+  void join_alike_sites(const SkipPatterns& skip);
   /// Adds a rank. `window` must contain the rank, its position and its step bounds; add() fills in the rest.
   void add(RankWindow& window);
   /// Merges sums of ranks that follow all of these ranks.
@@ -28,15 +31,17 @@ class Metrics {
   [[nodiscard]] ReplayFigure& replay() noexcept { return figures_.get<ReplayFigure>(); }
   /// See archive.hpp. Includes its tables of texts and sites.
   auto members() { return std::tie(context_.strings, context_.sites, figures_); }
-  /// Returns the report with named call sites. Call it once.
+  /// Returns the report with named call sites. Call it once, and join_alike_sites() before.
   [[nodiscard]] Report finish();
 
  private:
+  [[nodiscard]] std::vector<std::uint32_t> joined(std::vector<std::uint32_t> paths) const;
   void number_sites(RankWindow& window);
   void add_calls(const RankInput& rank);
   void add_call(const RankInput& rank, const HostSegment& segment, MeasureCursor& hidden);
 
   FigureContext context_;
+  std::unique_ptr<SiteNames> names_;  ///< null: sites are not joined
   AllFigures figures_;
 };
 

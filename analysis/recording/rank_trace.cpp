@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <unordered_map>
 
 #include "analysis/recording/trace_reader.hpp"
@@ -58,6 +59,12 @@ struct Collector {
     note_thread(lane_of(block), record.thread_id, record.name);
   }
   void operator()(const trace::Module& record, const trace::BlockHeader&) { rank.modules.push_back(record); }
+  void operator()(const trace::CallPath& record, const trace::BlockHeader&) {
+    std::vector<std::uint64_t>& path = rank.call_paths[record.id];
+    const std::size_t frames = std::min<std::size_t>(record.frames, std::size(record.return_addresses));
+    path.resize(std::max(path.size(), record.first + frames));
+    std::copy_n(record.return_addresses, frames, path.begin() + record.first);
+  }
   void operator()(const trace::Communicator& record, const trace::BlockHeader&) {
     rank.communicators.push_back(record);
   }
@@ -115,6 +122,31 @@ std::uint64_t RankTrace::global_communicator(std::uint32_t local_id) const noexc
   return found == nullptr ? 0 : *found;
 }
 
+const trace::Module* RankTrace::module_at(std::uint64_t address) const noexcept {
+  const auto found = std::find_if(modules.begin(), modules.end(), [address](const trace::Module& each) {
+    return each.begin <= address && address < each.end;
+  });
+  return found == modules.end() ? nullptr : &*found;
+}
+
+std::vector<std::uint64_t> RankTrace::return_addresses_of(std::uint64_t call_site) const {
+  if ((call_site & trace::call_path_bit) == 0) {
+    return {call_site};
+  }
+  const auto id = static_cast<std::uint32_t>(call_site);
+  const std::vector<std::uint64_t>* const path =
+      call_site == (trace::call_path_bit | id) ? call_paths.find(id) : nullptr;
+  if (path == nullptr || path->empty()) {
+    return {0};
+  }
+  // where a part is missing, the path ends
+  return {path->begin(), std::find(path->begin() + 1, path->end(), 0u)};
+}
+
+std::uint64_t RankTrace::innermost(std::uint64_t call_site) const {
+  return (call_site & trace::call_path_bit) == 0 ? call_site : return_addresses_of(call_site).front();
+}
+
 std::uint32_t RankTrace::call_at(std::uint32_t lane, std::uint64_t time_ns) const noexcept {
   const auto in_lane = [this, time_ns](std::uint32_t which) {
     const auto [first, last] = calls_of_lane_[which];
@@ -148,6 +180,7 @@ void RankTrace::clear() {
   strings.clear();
   threads.clear();
   modules.clear();
+  call_paths.clear();
   communicators.clear();
   calls.clear();
   halves.clear();

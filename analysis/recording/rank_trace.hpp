@@ -71,6 +71,7 @@ struct RankTrace {
   Strings strings;
   std::vector<LaneThread> threads;  ///< by lane
   std::vector<trace::Module> modules;
+  IdTable<std::vector<std::uint64_t>> call_paths;  ///< return addresses by id
   std::vector<trace::Communicator> communicators;
   std::vector<Call> calls;  ///< by lane, then by time; calls of a lane do not overlap
   std::vector<Half> halves;
@@ -91,6 +92,13 @@ struct RankTrace {
   [[nodiscard]] bool used_gpu() const noexcept { return has(trace::feature::gpu_used) || has_gpu_records; }
   /// Returns a communicator id that is the same on all its ranks; 0 if the recording does not contain it.
   [[nodiscard]] std::uint64_t global_communicator(std::uint32_t local_id) const noexcept;
+  /// Returns the mapping that holds an address of the process; null: none. A program has a few dozen.
+  [[nodiscard]] const trace::Module* module_at(std::uint64_t address) const noexcept;
+  /// Returns the return addresses of a call site (MpiCall::call_site), innermost first: one or more. An
+  /// unknown path has the address 0.
+  [[nodiscard]] std::vector<std::uint64_t> return_addresses_of(std::uint64_t call_site) const;
+  /// Returns the first of these as a call site of its own.
+  [[nodiscard]] std::uint64_t innermost(std::uint64_t call_site) const;
   /// Returns the index of the call of `lane` that covers `time_ns`, else of any lane's; no_call if there is
   /// none. For many moments in sequence, use a CallCursor.
   [[nodiscard]] std::uint32_t call_at(std::uint32_t lane, std::uint64_t time_ns) const noexcept;

@@ -1,27 +1,21 @@
 #include "analysis/recording/site_table.hpp"
 
-#include <algorithm>
 #include <string_view>
 
 namespace penstock::analysis {
 namespace {
 
-/// Returns the mapping that holds an address. A program has a few dozen mappings.
-const trace::Module* module_at(const RankTrace& rank, std::uint64_t address) {
-  const auto found = std::find_if(
-      rank.modules.begin(), rank.modules.end(),
-      [address](const trace::Module& each) { return each.begin <= address && address < each.end; });
-  return found == rank.modules.end() ? nullptr : &*found;
-}
-
 /// `text_id`: returns a text's number in the pool.
 template <typename TextId>
 Site site_at(const RankTrace& rank, std::uint64_t call_site, std::uint32_t function, const TextId& text_id) {
-  Site site{text_id(""), text_id(rank.strings.at(function)), call_site, call_site};
-  if (const trace::Module* module = module_at(rank, call_site); module != nullptr) {
-    site.module = text_id(rank.strings.at(module->path));
-    site.address = call_site - module->load_bias;
-    site.offset = call_site - module->begin + module->file_offset;
+  Site site{text_id(rank.strings.at(function)), {}};
+  for (const std::uint64_t address : rank.return_addresses_of(call_site)) {
+    if (const trace::Module* module = rank.module_at(address); module != nullptr) {
+      site.frames.push_back({text_id(rank.strings.at(module->path)), address - module->load_bias,
+                             address - module->begin + module->file_offset});
+    } else {
+      site.frames.push_back({text_id(""), address, address});
+    }
   }
   return site;
 }
@@ -49,8 +43,8 @@ std::uint32_t SiteTable::id_of(const RankTrace& rank, std::uint64_t call_site, s
   }
   const auto [known, is_new_to_rank] = of_rank_.try_emplace(key, 0u);
   if (is_new_to_rank) {
-    known->second = number_of(
-        site_at(rank, call_site, function, [this](std::string_view text) { return pool_.id_of(text); }));
+    known->second = joined(number_of(
+        site_at(rank, call_site, function, [this](std::string_view text) { return pool_.id_of(text); })));
   }
   recent = {key, known->second, true};
   return known->second;
@@ -71,8 +65,10 @@ std::optional<std::uint32_t> SiteTable::find(const RankTrace& rank, std::uint64_
 std::vector<std::uint32_t> SiteTable::take_in(const SiteTable& other, std::span<const std::uint32_t> texts) {
   std::vector<std::uint32_t> ids;
   for (Site site : other.sites_) {
-    site.module = texts[site.module];
     site.function = texts[site.function];
+    for (SiteFrame& each : site.frames) {
+      each.module = texts[each.module];
+    }
     ids.push_back(number_of(site));
   }
   return ids;

@@ -53,10 +53,10 @@ void check(const trace::FileHeader& header, const std::filesystem::path& file, s
   if (bytes_read < offsetof(trace::FileHeader, version) + sizeof header.version) {
     refuse(bytes_read, "cut off inside the header");
   }
-  if (header.version != trace::format_version) {
+  if (header.version < trace::oldest_readable_version || header.version > trace::format_version) {
     refuse(offsetof(trace::FileHeader, version),
-           fmt::format("recording of format version {}, this penstock reads version {}", header.version,
-                       trace::format_version));
+           fmt::format("recording of format version {}, this penstock reads versions {} to {}",
+                       header.version, trace::oldest_readable_version, trace::format_version));
   }
   if (bytes_read < trace::file_header_bytes) {
     refuse(bytes_read, "cut off inside the header");

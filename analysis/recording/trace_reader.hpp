@@ -121,6 +121,9 @@ std::vector<Flaw> TraceReader::for_each(Handler&& handle) {
         case trace::RecordKind::module:
           pass_on<trace::Module>(index, handle);
           break;
+        case trace::RecordKind::call_path:
+          pass_on<trace::CallPath>(index, handle);
+          break;
         case trace::RecordKind::communicator:
           pass_on<trace::Communicator>(index, handle);
           break;

@@ -61,6 +61,7 @@ struct Report {
 
   // Each list is sorted by counted_ns, largest first, unless its comment differs.
   std::vector<CallSiteFigures> call_sites;
+  std::vector<CallPathFigures> call_paths;
   std::vector<PeerFigures> peers;
   std::vector<CommunicatorFigures> communicators;
   std::vector<FunctionFigures> functions;

@@ -2,6 +2,7 @@
 // ones.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,17 @@ struct CallSiteFigures {
   TimeByCause within_error{};
   std::uint64_t gpu_wait_ns = 0;       ///< waits for a GPU to be ready, hidden or not
   std::int32_t main_counterpart = -1;  ///< rank at the other end of most of its time; -1: none stands out
+};
+
+/// A path through the program to calls of MPI.
+struct CallPathFigures {
+  std::string mpi_function;
+  std::vector<std::string> frames;  ///< "exchange (halo.cpp:120)", innermost first; at least one
+  std::size_t shown = 0;            ///< the frame that is the call site
+  std::size_t call_site = 0;        ///< its row in Report::call_sites
+  std::uint64_t calls = 0;
+  std::uint64_t counted_ns = 0;
+  TimeByCause by_cause{};
 };
 
 struct PeerFigures {

@@ -32,6 +32,7 @@ class IdTable {
     const auto found = far_.find(id);
     return found == far_.end() ? nullptr : &found->second;
   }
+  [[nodiscard]] bool empty() const noexcept { return near_.empty() && far_.empty(); }
   void clear() {
     near_.clear();
     far_.clear();

@@ -18,7 +18,8 @@ namespace penstock::analysis {
 /// The new number of each text and call site of a part that is merged.
 struct Renumbering {
   std::span<const std::uint32_t> strings;
-  std::span<const std::uint32_t> sites;
+  std::span<const std::uint32_t> sites;       ///< those that are one for people have one number
+  std::span<const std::uint32_t> paths = {};  ///< of the same, but each call path has its own
 };
 
 template <typename Each, std::size_t size>

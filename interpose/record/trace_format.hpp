@@ -19,7 +19,9 @@
 namespace penstock::trace {
 
 inline constexpr std::uint64_t file_magic = 0x314b434f54534e50;  // "PNSTOCK1" read as little endian
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
+/// Version 1 has the same records, but for call paths.
+inline constexpr std::uint32_t oldest_readable_version = 1;
 inline constexpr std::uint32_t record_bytes = 64;
 inline constexpr std::uint32_t block_bytes = 256 * 1024;
 inline constexpr std::uint32_t file_header_bytes = 4096;
@@ -45,6 +47,7 @@ enum class RecordKind : std::uint8_t {
   notice = 13,
   collective_operation = 14,
   thread = 15,
+  call_path = 16,
   fact = 17,
 };
 
@@ -163,6 +166,22 @@ struct Module {
   RecordKind kind;
 };
 
+/// A call site is where MPI was called: with this bit the id of a call path, else the return address in the
+/// application alone. No address of a program has the bit.
+inline constexpr std::uint64_t call_path_bit = std::uint64_t{1} << 63;
+
+/// A part of a call path: return addresses from the call of MPI outwards. Paths end where the next frame is
+/// not known, or after some frames. Absent from recordings of version 1.
+struct CallPath {
+  std::uint32_t id;     ///< of the path, from 1 on
+  std::uint8_t first;   ///< number of the part's first frame in the path
+  std::uint8_t frames;  ///< of the part
+  std::uint8_t reserved_before[2];
+  std::uint64_t return_addresses[6];
+  std::uint8_t reserved[7];
+  RecordKind kind;
+};
+
 /// A communicator seen by the rank. `global_id` is the same on all its ranks.
 struct Communicator {
   std::uint64_t global_id;
@@ -182,7 +201,7 @@ struct MpiCall {
   std::uint64_t begin_ns;
   std::uint64_t end_ns;
   std::uint64_t bytes;  ///< this rank's payload of the call (sent + received for both-way calls); 0 if none
-  std::uint64_t call_site;           ///< return address in the application
+  std::uint64_t call_site;           ///< see call_path_bit
   std::uint32_t function;            ///< string id of the MPI function's name
   std::uint32_t communicator;        ///< local id; 0: none
   std::int32_t peer;                 ///< world rank (root for rooted collectives); -1: none, -2: any
@@ -343,7 +362,7 @@ struct Fact {
 static_assert(sizeof(FileHeader) <= open_calls_offset && sizeof(OpenCall) == 128);
 static_assert(sizeof(BlockHeader) == record_bytes && sizeof(Text) == record_bytes &&
               sizeof(Module) == record_bytes);
-static_assert(sizeof(Thread) == record_bytes);
+static_assert(sizeof(Thread) == record_bytes && sizeof(CallPath) == record_bytes);
 static_assert(sizeof(Communicator) == record_bytes && sizeof(MpiCall) == record_bytes);
 static_assert(sizeof(MessageHalf) == record_bytes && sizeof(Transfer) == record_bytes);
 static_assert(sizeof(CollectiveOperation) == record_bytes);

@@ -30,6 +30,16 @@ struct Place {
   return {address, line};
 }
 
+/// Makes the call for whoever it is inlined into.
+[[gnu::always_inline]] inline const void* inlined_wrapper() {
+  return return_address();
+}
+[[gnu::noinline]] Place place_that_calls_by_wrapper() {
+  const int line = __LINE__ + 1;
+  const void* const address = inlined_wrapper();
+  return {address, line};
+}
+
 std::uint64_t load_bias() {
   std::uint64_t bias = 0;
   dl_iterate_phdr(
@@ -74,6 +84,20 @@ TEST(CallSites, are_named_without_the_table_of_addresses_that_clang_does_not_wri
       "objcopy --remove-section .debug_aranges '" + this_program().string() + "' '" + without.string() + "'";
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
   expect_named_in(without);
+}
+
+TEST(CallSites, of_an_inlined_function_have_those_it_is_inlined_into_and_where) {
+  const Place place = place_that_calls_by_wrapper();
+  CallSites sites;
+  const std::vector<SourcePlace> named =
+      sites.places(this_program(), reinterpret_cast<std::uintptr_t>(place.address) - load_bias());
+  if (named[0].line == 0) GTEST_SKIP() << "built without debug information";
+  ASSERT_EQ(named.size(), 2u);
+  EXPECT_EQ(named[0].function, "inlined_wrapper");
+  EXPECT_EQ(named[1].function, "place_that_calls_by_wrapper");
+  EXPECT_NE(named[1].qualified.find("penstock::analysis::"), std::string::npos) << named[1].qualified;
+  EXPECT_EQ(std::filesystem::path(named[1].file).filename(), "call_sites_test.cpp");
+  EXPECT_EQ(named[1].line, place.line);
 }
 
 TEST(CallSites, a_stripped_module_leaves_the_place_unnamed) {

@@ -85,6 +85,32 @@ TEST_F(Command, report_writes_json) {
   EXPECT_EQ(nlohmann::json::parse(outcome.output).at("schema"), "penstock-report-2");
 }
 
+TEST_F(Command, report_diff_and_export_skip_the_users_own_wrappers) {
+  const std::filesystem::path recording = file("of_layers");
+  std::filesystem::create_directory(recording);
+  testing::RecordingBuilder builder(0, 1);
+  for (std::uint64_t module = 1; module <= 3; ++module) {
+    builder.module("/nowhere/lib" + std::to_string(module) + ".so", module << 16, (module + 1) << 16, 0,
+                   module << 16);
+  }
+  const std::uint64_t site = builder.path({0x10001, 0x20002, 0x30003});
+  builder.kernel(0, 10).call({.function = "MPI_Recv", .begin = 10, .end = 20, .call_site = site});
+  builder.write(recording);
+  const std::string skip = "--skip 'lib1.*' --skip lib2.so ";
+  EXPECT_NE(penstock("report " + recording.string()).output.find("lib1.so+0x1"), std::string::npos);
+  const Outcome report = penstock("report " + skip + recording.string());
+  EXPECT_EQ(report.exit_code, 0) << report.errors;
+  EXPECT_NE(report.output.find("lib3.so+0x3"), std::string::npos) << report.output;
+  EXPECT_EQ(report.output.find("lib1.so"), std::string::npos) << report.output;
+  const Outcome diff = penstock("diff " + skip + recording.string() + " " + recording.string());
+  EXPECT_EQ(diff.output.find("lib1.so"), std::string::npos) << diff.output;
+  EXPECT_NE(diff.output.find("lib3.so+0x3"), std::string::npos) << diff.output;
+  const std::filesystem::path tables = file("tables");
+  EXPECT_EQ(penstock("export " + skip + recording.string() + " --csv " + tables.string()).exit_code, 0);
+  EXPECT_NE(content_of(tables / "mpi_calls.csv").find("lib3.so+0x3"), std::string::npos);
+  EXPECT_EQ(penstock("report --skip '' " + recording.string()).exit_code, 2);
+}
+
 TEST_F(Command, report_writes_a_page_or_says_that_this_build_has_none) {
   const std::string recording = make_recording().string();
   const std::string html = file("out.html").string();

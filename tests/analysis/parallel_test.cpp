@@ -96,6 +96,7 @@ void write_uneven_job(const TemporaryDirectory& directory) {
     std::snprintf(builder.header().host_name, sizeof builder.header().host_name, "node%d", rank / 2);
     const auto offset = static_cast<std::uint64_t>(rank / 2) * 70'000;
     builder.runs(offset, offset + 50'000);
+    const std::uint64_t barrier = builder.path({0x30, 0x1000, rank < 3 ? 0x2000u : 0x3000u});
     for (std::uint64_t step = 0; step < 20; ++step) {
       const std::uint64_t at = offset + 1000 + step * 2000;
       const std::int32_t to = (rank + 1) % 6;
@@ -113,7 +114,7 @@ void write_uneven_job(const TemporaryDirectory& directory) {
           .call({.function = "MPI_Barrier",
                  .begin = at + 600 + late,
                  .end = at + 700,
-                 .call_site = 0x30,
+                 .call_site = barrier,
                  .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
       if (rank % 2 == 1) {
         builder.on_lane(1)

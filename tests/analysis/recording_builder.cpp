@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <random>
 #include <stdexcept>
 
@@ -243,6 +244,20 @@ RecordingBuilder& RecordingBuilder::module(std::string_view path, std::uint64_t 
   record.path = text(path);
   record.kind = trace::RecordKind::module;
   return raw(record);
+}
+
+std::uint64_t RecordingBuilder::path(const std::vector<std::uint64_t>& return_addresses) {
+  trace::CallPath part{};
+  part.id = ++paths_;
+  part.kind = trace::RecordKind::call_path;
+  for (std::size_t i = 0; i < return_addresses.size(); i += part.frames) {
+    part.first = static_cast<std::uint8_t>(i);
+    part.frames =
+        static_cast<std::uint8_t>(std::min(std::size(part.return_addresses), return_addresses.size() - i));
+    std::copy_n(return_addresses.data() + i, part.frames, part.return_addresses);
+    raw(part);
+  }
+  return trace::call_path_bit | part.id;
 }
 
 std::uint32_t RecordingBuilder::text(std::string_view words) {

@@ -112,6 +112,8 @@ class RecordingBuilder {
   RecordingBuilder& fact(std::string_view name, std::string_view value);
   RecordingBuilder& module(std::string_view path, std::uint64_t begin, std::uint64_t end,
                            std::uint64_t file_offset, std::uint64_t load_bias);
+  /// Returns the call site of a call on this path: return addresses, innermost first.
+  std::uint64_t path(const std::vector<std::uint64_t>& return_addresses);
   template <typename Record>
   RecordingBuilder& raw(const Record& record) {
     append(&record);
@@ -136,6 +138,7 @@ class RecordingBuilder {
   std::map<std::uint64_t, std::vector<std::byte>> records_by_lane_;
   std::map<std::uint64_t, std::string> thread_names_;  ///< by lane
   std::map<std::string, std::uint32_t, std::less<>> texts_;
+  std::uint32_t paths_ = 0;
 };
 
 /// A directory that is there while the object lives.

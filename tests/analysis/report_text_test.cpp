@@ -68,6 +68,13 @@ Report large_report() {
     site.by_cause = report.by_cause;
     site.main_counterpart = 63;
     report.call_sites.push_back(site);
+    CallPathFigures path{.mpi_function = site.mpi_function, .call_site = 0};
+    for (int frame = 0; frame < 12; ++frame) {
+      path.frames.push_back("a_function_with_a_long_name_that_calls_the_next_one (a_source_file_" +
+                            std::to_string(i + frame) + ".cpp:1234)");
+    }
+    path.counted_ns = site.counted_ns;
+    report.call_paths.push_back(path);
     report.phases.push_back({"phase " + std::to_string(i), report.total_ns / 12, report.counted_ns / 12});
     report.transports.push_back({trace::BufferKind::virtual_memory, trace::BufferKind::virtual_memory,
                                  256 << 20, trace::TransportKind::staged,

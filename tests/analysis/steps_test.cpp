@@ -48,6 +48,32 @@ TEST(Steps, are_marked_by_the_call_that_comes_again_and_again) {
   EXPECT_EQ(report.ranks[0].total_ns, 900u);
 }
 
+/// Steps of 100 with one call each, and a wrapper's call at two places of each step.
+RecordingBuilder by_a_wrapper(std::int32_t rank, std::uint64_t first_caller, std::uint64_t second_caller) {
+  RecordingBuilder builder(rank, 2);
+  builder.runs(0, 3000).kernel(900, 901);
+  const std::uint64_t first = builder.path({0x20, first_caller});
+  const std::uint64_t second = builder.path({0x20, second_caller});
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    builder.call(call(1000 + step * 100, first)).call(call(1040 + step * 100, second));
+  }
+  return builder;
+}
+
+TEST(Steps, are_told_apart_by_who_calls_a_wrapper_several_times_in_each) {
+  const Report report = report_on({by_a_wrapper(0, 0x30, 0x40), by_a_wrapper(1, 0x30, 0x40)});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->each.size(), 9u);
+  EXPECT_EQ(report.steps->median_ns, 100u);
+}
+
+TEST(Steps, are_marked_by_the_wrapper_itself_where_ranks_come_to_it_on_different_paths) {
+  const Report report = report_on({by_a_wrapper(0, 0x30, 0x40), by_a_wrapper(1, 0x50, 0x60)});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->mark, "MPI_Sendrecv at 0x20");
+  EXPECT_EQ(report.steps->each.size(), 19u);
+}
+
 TEST(Steps, start_up_and_shutdown_stand_apart_and_are_not_counted) {
   const Report report = report_on({solver(0, 1, 10)});
   ASSERT_TRUE(report.steps);

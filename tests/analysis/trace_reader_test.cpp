@@ -106,7 +106,7 @@ TEST(TraceReader, refuses_a_wrong_magic_at_byte_0) {
 
 TEST(TraceReader, refuses_another_version_and_names_both) {
   const Flaw flaw = flaw_of_opening(bytes_with_header([](trace::FileHeader& header) { header.version = 7; }));
-  EXPECT_EQ(flaw.what, "recording of format version 7, this penstock reads version 1");
+  EXPECT_EQ(flaw.what, "recording of format version 7, this penstock reads versions 1 to 2");
   EXPECT_EQ(flaw.offset_bytes, offsetof(trace::FileHeader, version));
 }
 

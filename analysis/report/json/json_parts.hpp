@@ -26,6 +26,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json size_limit_of(std::uint64_t limit_bytes);
 
 [[nodiscard]] Json of(const Advice& advice);
+[[nodiscard]] Json of(const CallPathFigures& path);
 [[nodiscard]] Json of(const CallSiteFigures& site);
 [[nodiscard]] Json of(const CollectiveFigures& collective);
 [[nodiscard]] Json of(const CommunicatorFigures& communicator);

@@ -83,6 +83,7 @@ Json document_of(const Report& report) {
   json["why_no_replay"] = report.why_no_replay.empty() ? Json(nullptr) : Json(report.why_no_replay);
   json["ranks"] = list_of(report.ranks);
   json["call_sites"] = list_of(report.call_sites);
+  json["call_paths"] = list_of(report.call_paths);
   json["peers"] = list_of(report.peers);
   json["communicators"] = list_of(report.communicators);
   json["mpi_functions"] = list_of(report.functions);

@@ -19,6 +19,16 @@ Json of(const CallSiteFigures& site) {
           {"main_counterpart_rank", site.main_counterpart < 0 ? Json(nullptr) : Json(site.main_counterpart)}};
 }
 
+Json of(const CallPathFigures& path) {
+  return {{"mpi_function", path.mpi_function},
+          {"frames", path.frames},
+          {"shown_frame", path.shown},
+          {"call_site", path.call_site},
+          {"calls", path.calls},
+          {"counted_s", seconds(path.counted_ns)},
+          {"by_cause_s", seconds_by_cause(path.by_cause)}};
+}
+
 Json of(const PeerFigures& peer) {
   return {{"rank", peer.rank < 0 ? Json(nullptr) : Json(peer.rank)},
           {"counted_s", seconds(peer.counted_ns)},

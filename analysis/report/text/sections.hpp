@@ -21,6 +21,7 @@ void write_causes(ReportWriter& out);  // waits_section.cpp
 void write_parts(ReportWriter& out);  // parts_section.cpp
 void write_host_code(ReportWriter& out);
 void write_call_sites(ReportWriter& out);
+void write_call_paths(ReportWriter& out);
 void write_phases(ReportWriter& out);
 void write_thread_phases(ReportWriter& out);
 void write_ranks(ReportWriter& out);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -107,6 +108,25 @@ void write_causes_alone(ReportWriter& out, const std::vector<Cause>& order) {
   out.table(rows);
 }
 
+/// Returns how to see who calls the largest call site, if it is called from several places of the program and
+/// has half of the time, as a wrapper that all communication goes through.
+std::string hint_at_wrapper(const Report& report) {
+  if (report.call_sites.front().counted_ns * 2 < report.counted_ns) {
+    return "";
+  }
+  std::set<std::string> callers;
+  for (const CallPathFigures& path : report.call_paths) {
+    if (path.call_site == 0 && path.counted_ns != 0 && path.shown + 1 < path.frames.size()) {
+      callers.insert(path.frames[path.shown + 1]);
+    }
+  }
+  const std::string function = printable(report.call_sites.front().function);
+  return callers.size() < 2 || function.empty()
+             ? ""
+             : fmt::format("{} is called from {} places: --skip {} shows these instead.", function,
+                           callers.size(), function);
+}
+
 }  // namespace
 
 void write_causes(ReportWriter& out) {
@@ -156,10 +176,42 @@ void write_call_sites(ReportWriter& out) {
   if (waiting != 0) {
     out.table(rows);
     out.note_more(waiting);
+    if (const std::string hint = hint_at_wrapper(out.report); !hint.empty()) {
+      for (const std::string& line : wrapped(hint, screen_columns)) {
+        out.line(out.dim(line));
+      }
+    }
     if (!out.report.call_sites.empty() && out.report.call_sites.front().line == 0 &&
         !out.report.call_sites.front().module.empty()) {
       out.line(out.dim("No source lines known: build the program with -g, unstripped (it costs no speed)."));
     }
+  }
+}
+
+/// Writes the paths that are longer than their call sites.
+void write_call_paths(ReportWriter& out) {
+  std::size_t waiting = 0;
+  for (const CallPathFigures& path : out.report.call_paths) {
+    if (path.counted_ns == 0 || path.frames.size() == 1 || ++waiting > out.options.top) {
+      continue;
+    }
+    if (waiting == 1) {
+      out.line();
+      out.line(out.bold("Call paths: from the call of MPI outwards"));
+    }
+    std::string words = printable(path.mpi_function);
+    for (const std::string& frame : path.frames) {
+      words += " ← " + printable(frame);
+    }
+    const std::string share = fmt::format("{:>7}  ", out.of_whole(path.counted_ns));
+    bool is_first = true;
+    for (const std::string& line : wrapped(words, screen_columns - share.size(), 2)) {
+      out.line((is_first ? share : std::string(share.size(), ' ')) + line);
+      is_first = false;
+    }
+  }
+  if (waiting != 0) {
+    out.note_more(waiting);
   }
 }
 

@@ -29,6 +29,8 @@ RecordingBuilder everything(std::int32_t rank, std::int32_t ranks) {
       .range("of a thread", 700, 1100)
       .call({.function = "MPI_Recv", .begin = 800, .end = 1000})
       .on_lane(0);
+  const std::uint64_t reduction =
+      builder.path({0x1300, 0x1310, 0x1320, 0x1330, 0x1340, 0x1350, 0x1360, 0x1370});
   for (std::uint64_t step = 0; step < 4; ++step) {
     const std::uint64_t t = 500 + step * 1000;
     const std::uint64_t key = (static_cast<std::uint64_t>(rank == 0 ? 1 : 2) << 40) | (step + 1);
@@ -66,7 +68,7 @@ RecordingBuilder everything(std::int32_t rank, std::int32_t ranks) {
                .begin = t + 600 + static_cast<std::uint64_t>(rank) * 50,
                .end = t + 700,
                .bytes = 8,
-               .call_site = 0x1300,
+               .call_site = reduction,
                .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
   }
   return builder;

@@ -1,0 +1,54 @@
+// Names the frames of call paths, and decides which of them is the call site that people are shown: the first
+// one that is the user's own. Each address is named once. Must not know what is reported of a site.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/naming/call_sites.hpp"
+#include "analysis/naming/skipped_frames.hpp"
+
+namespace penstock::analysis {
+
+/// An address of a module's code.
+struct FrameAddress {
+  std::string module;
+  std::uint64_t address = 0;  ///< relative to the module's own addresses
+  std::uint64_t offset = 0;   ///< in the module's file
+};
+
+/// A function of a path; several of them have one address where some are inlined.
+struct NamedFrame {
+  SourcePlace place;
+  std::string module;
+  std::uint64_t offset = 0;
+  bool is_skipped = false;
+};
+
+/// Innermost first, and at least one.
+struct NamedPath {
+  std::vector<NamedFrame> frames;
+  std::size_t shown = 0;  ///< the first that is not skipped; the first of all if all are
+  [[nodiscard]] const NamedFrame& call_site() const { return frames[shown]; }
+};
+
+/// Thread: one at a time.
+class FrameNames {
+ public:
+  explicit FrameNames(SkipPatterns patterns) : skipped_(std::move(patterns)) {}
+  /// `addresses`: at least one, innermost first. What called the program's main function is left out.
+  [[nodiscard]] NamedPath name(const std::vector<FrameAddress>& addresses);
+
+ private:
+  const std::vector<NamedFrame>& frames_at(const FrameAddress& address);
+
+  CallSites call_sites_;
+  SkippedFrames skipped_;
+  std::map<std::pair<std::string, std::uint64_t>, std::vector<NamedFrame>> known_;
+};
+
+}  // namespace penstock::analysis

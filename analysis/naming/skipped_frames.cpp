@@ -1,0 +1,78 @@
+#include "analysis/naming/skipped_frames.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace penstock::analysis {
+namespace {
+
+/// `*` stands for any characters, `?` for one.
+bool matches(std::string_view pattern, std::string_view text) {
+  std::size_t at = 0;
+  std::size_t behind_star = std::string_view::npos;
+  std::size_t star_reaches = 0;
+  std::size_t i = 0;
+  while (i < text.size()) {
+    if (at < pattern.size() && pattern[at] == '*') {
+      behind_star = ++at;
+      star_reaches = i;
+    } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == text[i])) {
+      ++at;
+      ++i;
+    } else if (behind_star != std::string_view::npos) {
+      at = behind_star;
+      i = ++star_reaches;
+    } else {
+      return false;
+    }
+  }
+  return std::all_of(pattern.begin() + static_cast<std::ptrdiff_t>(at), pattern.end(),
+                     [](char each) { return each == '*'; });
+}
+
+bool matches_path(std::string_view pattern, std::string_view path) {
+  for (;;) {
+    if (matches(pattern, path)) return true;
+    const std::size_t slash = path.find('/');
+    if (slash == std::string_view::npos) return false;
+    path.remove_prefix(slash + 1);
+  }
+}
+
+}  // namespace
+
+const std::vector<std::string_view>& wrapper_patterns() {
+  static const std::vector<std::string_view> patterns{
+      "MPI_*",          "PMPI_*",
+      "MPI::*",         "libmpi*.so*",
+      "libfmpich*.so*", "libpmpi*.so*",       // MPI's own bindings
+      "boost::mpi::*",  "libboost_mpi*.so*",  // Boost.MPI
+      "Petsc*",         "MPIU_*",
+      "VecScatter*",    "petsc/src/*",
+      "petsc-3*/src/*", "libpetsc*.so*",
+      "libslepc*.so*",                    // PETSc, SLEPc
+      "amrex::*",       "libamrex*.so*",  // AMReX
+      "Kokkos::*",      "KokkosComm::*",
+      "libkokkos*.so*",  // Kokkos
+      "hypre_*",        "HYPRE_*",
+      "libHYPRE*.so*",  // hypre
+      "Tpetra::*",      "Teuchos::*",
+      "libtpetra*.so*", "libteuchos*.so*",  // Trilinos
+      "__pyx_*",        "MPI.*.so",
+      "libmpi4py*.so*", "libpython3*.so*",
+      "python3*",  // mpi4py and its interpreter
+      "std::*",    // functions that call functions
+  };
+  return patterns;
+}
+
+bool SkippedFrames::skips(const SourcePlace& place, std::string_view module) const {
+  const auto is_of = [&](std::string_view pattern) {
+    return matches(pattern, place.function) || matches(pattern, place.qualified) ||
+           matches_path(pattern, place.file) || matches_path(pattern, module);
+  };
+  return std::any_of(patterns_.more.begin(), patterns_.more.end(), is_of) ||
+         (patterns_.with_list && std::any_of(wrapper_patterns().begin(), wrapper_patterns().end(), is_of));
+}
+
+}  // namespace penstock::analysis

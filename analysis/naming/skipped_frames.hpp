@@ -1,0 +1,33 @@
+// Decides which functions of a call path only pass calls on: libraries' and bindings' wrappers of MPI, by a
+// list, and what the user names. Must not know how functions are found.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/naming/call_sites.hpp"
+
+namespace penstock::analysis {
+
+/// The user's choice.
+struct SkipPatterns {
+  std::vector<std::string> more;  ///< besides those of the list
+  bool with_list = true;
+};
+
+/// The list: patterns of functions, source files and modules. analysis/README.md has it, too.
+[[nodiscard]] const std::vector<std::string_view>& wrapper_patterns();
+
+/// A pattern has `*` and `?`, and stands for a function (with its namespaces or without), a source file or a
+/// module. A path may begin behind any "/" of it. Thread: any.
+class SkippedFrames {
+ public:
+  explicit SkippedFrames(SkipPatterns patterns) : patterns_(std::move(patterns)) {}
+  [[nodiscard]] bool skips(const SourcePlace& place, std::string_view module) const;
+
+ private:
+  SkipPatterns patterns_;
+};
+
+}  // namespace penstock::analysis
