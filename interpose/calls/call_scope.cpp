@@ -119,7 +119,7 @@ void CallScope::finish_pieces() noexcept {
 }
 
 void CallScope::begin_record(const void* return_address) noexcept {
-  call_site_ = reinterpret_cast<std::uintptr_t>(return_address);
+  call_site_ = record::call_site_of(return_address);
   open_ = &record::open_call();
   open_->operations = 0;
   open_->receives = 0;

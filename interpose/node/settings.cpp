@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -77,6 +78,16 @@ bool parse(std::string_view text, ProgressBy& value) {
   return true;
 }
 
+/// A number without a unit.
+bool read_call_path_frames(std::string_view text) {
+  std::uint32_t frames = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), frames);
+  if (error != std::errc{} || end != text.data() + text.size() || frames > record::most_call_path_frames)
+    return false;
+  current.call_path_frames = frames;
+  return true;
+}
+
 template <auto Member>
 bool read_member(std::string_view text) {
   return parse(text, current.*Member);
@@ -110,6 +121,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_GPU_ACTIVITY", read_member<&Settings::gpu_activity>, "0 or 1"},
     Row{"PENSTOCK_OUTPUT", read_member<&Settings::output>, "a directory"},
     Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
+    Row{"PENSTOCK_CALL_PATHS", read_call_path_frames, "0 to 12 frames"},
     Row{"PENSTOCK_TRANSPORT", read_member<&Settings::transport>, transport_names.data()},
     Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file or shipped, and figures"},
     Row{"PENSTOCK_EVERYWHERE", read_member<&Settings::everywhere>, "0 or 1"},

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "interpose/record/recorder.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/transport.hpp"
 
@@ -21,6 +22,8 @@ struct Settings {
   bool gpu_activity = true;  ///< PENSTOCK_GPU_ACTIVITY=0: no CUPTI, no NVTX
   std::string output = "penstock-out";           ///< PENSTOCK_OUTPUT, directory of the recording
   std::uint64_t trace_limit_bytes = 1ull << 30;  ///< PENSTOCK_TRACE_LIMIT, per rank
+  /// PENSTOCK_CALL_PATHS: frames of each recorded call at most; 0 or 1: the call site alone
+  std::uint32_t call_path_frames = record::most_call_path_frames;
   /// PENSTOCK_TRANSPORT=local|peer|relayed|pushed|staged|network
   transports::TransportKind transport = transports::TransportKind::none;
   std::string tuning;  ///< PENSTOCK_TUNING: the table of figures (transports::find_tuning)

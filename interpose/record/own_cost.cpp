@@ -18,6 +18,7 @@ std::uint64_t measure_event_cost_ps() noexcept {
     const std::uint64_t begin = now_ns();
     for (std::size_t event = 0; event < events; ++event) {
       trace::MpiCall record{};
+      record.call_site = call_site_of(__builtin_return_address(0));
       record.begin_ns = now_ns();
       record.kind = trace::RecordKind::mpi_call;
       record.end_ns = now_ns();

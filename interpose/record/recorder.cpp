@@ -14,6 +14,7 @@
 #include <string>
 #include <system_error>
 
+#include "interpose/record/call_paths.hpp"
 #include "interpose/record/cuda_presence.hpp"
 #include "interpose/record/cupti_capture.hpp"
 #include "interpose/record/lane.hpp"
@@ -173,12 +174,13 @@ bool begin(const Identity& identity) noexcept try {
   const StartCost cost;
   if (!open_file(identity)) return false;
   fill_header(recording().file().header(), identity);
-  event_cost_ps = measure_event_cost_ps();
+  start_call_paths(identity.call_path_frames);
   collects_gpu_activity = identity.with_gpu_activity;
   pthread_atfork(nullptr, nullptr, switch_off_in_child);
   static_cast<void>(std::atexit(note_exit));
   recording().blocks().start();
   recording().switch_on();
+  event_cost_ps = measure_event_cost_ps();
   write_kept_notices();
   write_new_modules();
   write_run_facts(identity.world_rank);

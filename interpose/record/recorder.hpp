@@ -13,6 +13,9 @@
 
 namespace penstock::record {
 
+/// The most frames of a call path.
+inline constexpr std::uint32_t most_call_path_frames = 12;
+
 /// Describes the rank that records, and where to. Strings are copied.
 struct Identity {
   int world_rank = 0;
@@ -24,6 +27,8 @@ struct Identity {
   std::string_view directory;  ///< made if absent; if that fails, one line is printed and recording stays off
   std::uint64_t limit_bytes = 1u << 30;  ///< of the rank's file; later records are dropped and counted
   bool with_gpu_activity = true;         ///< try CUPTI and NVTX
+  std::uint32_t call_path_frames =
+      most_call_path_frames;  ///< at most, of each call; 0 or 1: the call site alone
 };
 
 namespace detail {
@@ -61,6 +66,12 @@ std::uint32_t intern(std::string_view text) noexcept;
 /// The caller sets `call.kind` when the call begins, after the other fields, and clears it when it has ended.
 /// Recording must be on. Thread: the calling one only. Cost: one load.
 [[nodiscard]] trace::OpenCall& open_call() noexcept;
+
+/// Returns the call site of a function of MPI that was called from `return_address` and is still running on
+/// the calling thread: the number of its call path in the recording, or the address itself where the path is
+/// not known (MpiCall::call_site). Cost: some 20 ns for a path that this thread met before, some µs for a new
+/// one. Thread: any.
+[[nodiscard]] std::uint64_t call_site_of(const void* return_address) noexcept;
 
 /// Called by the interposer when it first sees CUDA in use; the GPU collector starts then at the latest. A
 /// call before begin() is remembered. Cost of any later call: one load. Thread: any.

@@ -93,6 +93,7 @@ void begin_recording(int rank, int size) {
   identity.mpi_version = version;
   identity.directory = settings().output;
   identity.limit_bytes = settings().trace_limit_bytes;
+  identity.call_path_frames = settings().call_path_frames;
   identity.with_gpu_activity = settings().gpu_activity;
   record::begin(identity);
   static constexpr transports::cuda::CallMarks own_work{record::begin_own_work, record::end_own_work};

@@ -1,12 +1,17 @@
 // What recording costs the thread that records. Run it by hand: recorder_benchmark [--benchmark_filter=…]
+#include <alloca.h>
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <utility>
 
 #include "interpose/record/recorder.hpp"
 
@@ -70,6 +75,75 @@ void event_that_can_be_seen(benchmark::State& state) {
   }
 }
 
+/// A function of MPI, as far as its call site goes. Not inlined, so that its caller is a frame.
+[[gnu::noinline]] std::uint64_t mpi_function() {
+  const std::uint64_t site = record::call_site_of(__builtin_return_address(0));
+  benchmark::DoNotOptimize(site);
+  return site;
+}
+
+[[gnu::noinline]] std::uint64_t call_below(benchmark::State& state, std::int64_t frames) {
+  std::uint64_t sum = 0;
+  if (frames > 1) {
+    sum = call_below(state, frames - 1);
+  } else {
+    for (auto _ : state) sum += mpi_function();
+  }
+  benchmark::DoNotOptimize(sum);
+  return sum;
+}
+
+/// The call lies below so many frames, and those of this program: paths have 12 frames from 6 on.
+void call_site_of_a_known_path(benchmark::State& state) {
+  call_below(state, state.range(0));
+}
+
+[[gnu::noinline]] std::uint64_t wrapper() {
+  const std::uint64_t site = mpi_function();
+  benchmark::DoNotOptimize(site);
+  return site;
+}
+
+template <int number>
+[[gnu::noinline]] std::uint64_t caller() {
+  const std::uint64_t site = wrapper() + number;
+  benchmark::DoNotOptimize(site);
+  return site;
+}
+
+/// Callers of one wrapper by turns, with frames of one size: only return addresses tell them apart.
+template <int... numbers>
+void call_sites_by_turns(benchmark::State& state, std::integer_sequence<int, numbers...>) {
+  constexpr std::array callers{&caller<numbers>...};
+  std::size_t next = 0;
+  std::uint64_t sum = 0;
+  for (auto _ : state) {
+    sum += callers[next]();
+    next = next + 1 == callers.size() ? 0 : next + 1;
+  }
+  benchmark::DoNotOptimize(sum);
+}
+template <int count>
+void call_sites_by_turns_of(benchmark::State& state) {
+  call_sites_by_turns(state, std::make_integer_sequence<int, count>());
+}
+
+[[gnu::noinline]] std::uint64_t with_array(std::size_t bytes) {
+  auto* const array = static_cast<volatile char*>(alloca(bytes + 1));
+  array[bytes] = 1;
+  return mpi_function() + static_cast<std::uint64_t>(array[bytes]);
+}
+
+/// A frame has more sizes than are remembered, so that most calls walk the stack. No usual program has it.
+void call_site_of_a_path_that_is_walked(benchmark::State& state) {
+  constexpr std::size_t sizes = 4096;
+  std::size_t size = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(with_array(size * 16));
+    size = (size + 1) % sizes;
+  }
+}
+
 void intern_a_known_string(benchmark::State& state) {
   const std::string name(static_cast<std::size_t>(state.range(0)), 'x');
   for (auto _ : state) benchmark::DoNotOptimize(record::intern(name));
@@ -99,6 +173,19 @@ int main(int count, char** arguments) {
   benchmark::RegisterBenchmark("event that can be seen", event_that_can_be_seen)
       ->Setup(begin_recording)
       ->Iterations(written / 2);
+  benchmark::RegisterBenchmark("call site of a known path", call_site_of_a_known_path)
+      ->Setup(begin_recording)
+      ->Arg(1)
+      ->Arg(6)
+      ->Arg(20);
+  benchmark::RegisterBenchmark("call sites by turns of 2 callers", call_sites_by_turns_of<2>)
+      ->Setup(begin_recording);
+  benchmark::RegisterBenchmark("call sites by turns of 8 callers", call_sites_by_turns_of<8>)
+      ->Setup(begin_recording);
+  benchmark::RegisterBenchmark("call sites by turns of 64 callers", call_sites_by_turns_of<64>)
+      ->Setup(begin_recording);
+  benchmark::RegisterBenchmark("call site of a path that is walked", call_site_of_a_path_that_is_walked)
+      ->Setup(begin_recording);
   benchmark::RegisterBenchmark("intern a known string", intern_a_known_string)
       ->Setup(begin_recording)
       ->Arg(16)

@@ -29,6 +29,22 @@ TEST(Settings, read_numbers_with_units) {
   EXPECT_EQ(settings().trace_limit_bytes, std::uint64_t{2} << 30);
 }
 
+TEST(Settings, read_how_many_frames_call_paths_have) {
+  EXPECT_EQ(settings().call_path_frames, 12u) << "unless something else is said";
+  for (const char* frames : {"0", "3", "12"}) {
+    const Variable paths("PENSTOCK_CALL_PATHS", frames);
+    read_settings();
+    EXPECT_EQ(std::to_string(settings().call_path_frames), frames);
+  }
+  for (const char* value : {"13", "all", "", "-1", "3 "}) {
+    const Variable paths("PENSTOCK_CALL_PATHS", value);
+    testing::internal::CaptureStderr();
+    read_settings();
+    EXPECT_EQ(settings().call_path_frames, 12u) << value;
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("(0 to 12 frames)"), std::string::npos) << value;
+  }
+}
+
 TEST(Settings, name_the_folder_of_the_recording_from_where_they_are_read) {
   const Variable output("PENSTOCK_OUTPUT", "some/folder");
   read_settings();

@@ -85,6 +85,10 @@ trace::OpenCall& open_call() noexcept {
   return call;
 }
 
+std::uint64_t call_site_of(const void* return_address) noexcept {
+  return reinterpret_cast<std::uintptr_t>(return_address);
+}
+
 std::uint32_t intern(std::string_view text) noexcept {
   const std::lock_guard guard(kept().lock);
   auto& strings = kept().strings;
