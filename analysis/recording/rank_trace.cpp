@@ -59,12 +59,7 @@ struct Collector {
     note_thread(lane_of(block), record.thread_id, record.name);
   }
   void operator()(const trace::Module& record, const trace::BlockHeader&) { rank.modules.push_back(record); }
-  void operator()(const trace::CallPath& record, const trace::BlockHeader&) {
-    std::vector<std::uint64_t>& path = rank.call_paths[record.id];
-    const std::size_t frames = std::min<std::size_t>(record.frames, std::size(record.return_addresses));
-    path.resize(std::max(path.size(), record.first + frames));
-    std::copy_n(record.return_addresses, frames, path.begin() + record.first);
-  }
+  void operator()(const trace::CallPath& record, const trace::BlockHeader&) { rank.add_part_of_path(record); }
   void operator()(const trace::Communicator& record, const trace::BlockHeader&) {
     rank.communicators.push_back(record);
   }
@@ -127,6 +122,13 @@ const trace::Module* RankTrace::module_at(std::uint64_t address) const noexcept 
     return each.begin <= address && address < each.end;
   });
   return found == modules.end() ? nullptr : &*found;
+}
+
+void RankTrace::add_part_of_path(const trace::CallPath& part) {
+  std::vector<std::uint64_t>& path = call_paths[part.id];
+  const std::size_t frames = std::min<std::size_t>(part.frames, std::size(part.return_addresses));
+  path.resize(std::max(path.size(), part.first + frames));
+  std::copy_n(part.return_addresses, frames, path.begin() + part.first);
 }
 
 std::vector<std::uint64_t> RankTrace::return_addresses_of(std::uint64_t call_site) const {

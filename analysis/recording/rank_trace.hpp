@@ -94,6 +94,8 @@ struct RankTrace {
   [[nodiscard]] std::uint64_t global_communicator(std::uint32_t local_id) const noexcept;
   /// Returns the mapping that holds an address of the process; null: none. A program has a few dozen.
   [[nodiscard]] const trace::Module* module_at(std::uint64_t address) const noexcept;
+  /// Adds a part of a path to `call_paths`; parts may come in any order.
+  void add_part_of_path(const trace::CallPath& part);
   /// Returns the return addresses of a call site (MpiCall::call_site), innermost first: one or more. An
   /// unknown path has the address 0.
   [[nodiscard]] std::vector<std::uint64_t> return_addresses_of(std::uint64_t call_site) const;

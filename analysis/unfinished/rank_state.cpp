@@ -29,6 +29,9 @@ class StateReader {
   void operator()(const trace::Module& record, const trace::BlockHeader&) {
     names_.modules.push_back(record);
   }
+  void operator()(const trace::CallPath& record, const trace::BlockHeader&) {
+    names_.add_part_of_path(record);
+  }
   void operator()(const trace::Communicator& record, const trace::BlockHeader&) {
     names_.communicators.push_back(record);
   }
@@ -280,7 +283,7 @@ class StateReader {
   StringPool& texts_;
   SiteTable& sites_;
   Members& members_;
-  RankTrace names_;  ///< only strings, modules and communicators
+  RankTrace names_;  ///< only strings, modules, call paths and communicators
   std::map<std::uint32_t, std::uint64_t> global_ids_;
   std::vector<trace::MpiCall> posts_;
   std::vector<PendingOperation> persistent_;
