@@ -3,6 +3,8 @@
 // off. Knows no record's layout.
 #pragma once
 
+#include <cstdint>
+
 namespace penstock::record {
 
 struct CuptiLibrary;
