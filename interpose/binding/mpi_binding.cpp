@@ -4,7 +4,6 @@
 #include <link.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <new>
 #include <string>
@@ -196,19 +195,6 @@ bool bind_mpi_quietly() noexcept try {
   });
   if (!has_candidate || find_library().outcome != Binding::bound) return false;
   return bind_mpi() == Binding::bound;
-} catch (const std::bad_alloc&) {
-  return false;
-}
-
-bool fortran_may_call() noexcept try {
-  constexpr std::array bindings = {"libmpifort.", "libmpichfort.", "libmpi_mpifh", "libmpi_usempi"};
-  for (const std::string& path : loaded_libraries()) {
-    const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
-    for (const char* binding : bindings) {
-      if (name.starts_with(binding)) return true;
-    }
-  }
-  return false;
 } catch (const std::bad_alloc&) {
   return false;
 }

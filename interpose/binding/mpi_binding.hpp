@@ -66,10 +66,6 @@ Binding bind_mpi() noexcept;
 }
 #endif
 
-/// Returns true if the process has loaded a library of MPI's Fortran bindings, whose calls are not seen.
-/// Errors: false when memory runs out.
-[[nodiscard]] bool fortran_may_call() noexcept;
-
 /// Returns the MPI library's own symbol of a name that this library exports too; null if there is none.
 /// Thread: any.
 [[nodiscard]] void* find_mpi_symbol(const char* name) noexcept;

@@ -6,6 +6,7 @@
 #include <new>
 #include <span>
 
+#include "interpose/binding/fortran_bindings.hpp"
 #include "interpose/binding/mpi_binding.hpp"
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/binding/required_functions.hpp"
@@ -60,11 +61,11 @@ bool is_served() {
 void prepare() {
   read_settings();
   if (!settings().move) return;
-  if (fortran_may_call() && !settings().despite_fortran) {
+  if (redirect_fortran_calls() == FortranCalls::unseen && !settings().despite_fortran) {
     // a receive through them would get an envelope instead of its payload
     record::notice(
-        "MPI's Fortran bindings are loaded, whose calls Penstock does not intercept: device messages are "
-        "staged (PENSTOCK_DESPITE_FORTRAN=1 if the program does not use them)");
+        "MPI's Fortran bindings are loaded, which call MPI in a way that Penstock does not intercept: device "
+        "messages are staged (PENSTOCK_DESPITE_FORTRAN=1 if the program does not use them)");
     return;
   }
   if (const char* const unwrapped = unwrapped_receiver(); unwrapped != nullptr) {
@@ -155,8 +156,8 @@ bool wants_progress_thread() noexcept {
 }
 
 /// `level`: what the application requests, and then what is reported to it, as if there were no such thread.
-/// The MPI library gets MPI_THREAD_MULTIPLE, since not all MPI calls pass through here (Fortran's, some
-/// libraries'): they may run at the same time as the thread.
+/// The MPI library gets MPI_THREAD_MULTIPLE, since not all MPI calls pass through here (some libraries'):
+/// they may run at the same time as the thread.
 int initialise_with_progress_thread(int* argc, char*** argv, int* level) {
   int given = MPI_THREAD_SINGLE;
   const int code = PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &given);
