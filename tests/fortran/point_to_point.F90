@@ -25,6 +25,9 @@ contains
       call exchange_in_one_call(sizes(i))
       call probe_for_messages(sizes(i))
       call send_several_blocks(sizes(i))
+#if defined(WITH_MPI_F08)
+      if (MPI_SUBARRAYS_SUPPORTED) call send_sections(sizes(i))
+#endif
     end do
     call complete_in_any_order()
     call ask_for_status()
@@ -217,6 +220,24 @@ contains
     call free_device(sent)
     call free_device(received)
   end subroutine
+
+#if defined(WITH_MPI_F08)
+  ! Sections of an array, which the bindings get as descriptors: compilers make no copies of them.
+  subroutine send_sections(n)
+    integer, intent(in) :: n
+    integer, pointer, contiguous :: sent(:), received(:)
+    integer :: i
+    type(MPI_Request) :: request
+    sent => on_device(numbers(2*n, rank))
+    received => on_device(numbers(2*n, 5))
+    call MPI_Irecv(received(1::2), n, MPI_INTEGER, other, 1, MPI_COMM_WORLD, request)
+    call MPI_Send(sent(1::2), n, MPI_INTEGER, other, 1, MPI_COMM_WORLD)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call expect_values(received, merge(numbers(2*n, other), numbers(2*n, 5), mod([(i, i=1, 2*n)], 2) == 1), 'sections')
+    call free_device(sent)
+    call free_device(received)
+  end subroutine
+#endif
 
   subroutine complete_in_any_order()
     integer, parameter :: n = 20000, messages = 6
