@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bitset>
 #include <new>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "interpose/binding/module_imports.hpp"
+#include "interpose/binding/mpi_binding.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -20,6 +23,15 @@ constexpr std::array bindings = {
     std::string_view("libmpi_mpifh"), std::string_view("libmpi_usempi")
 #else
     std::string_view("libmpifort"), std::string_view("libmpichfort"), std::string_view("libfmpich")
+#endif
+};
+
+/// Those that a program may open later.
+constexpr std::array names_of_bindings = {
+#ifdef OPEN_MPI
+    "libmpi_mpifh.so.40", "libmpi_usempif08.so.40"
+#else
+    "libmpifort.so.12", "libmpichfort.so.12"
 #endif
 };
 
@@ -86,15 +98,13 @@ bool keep_loaded(const Module& module) noexcept {
   return dlopen(module.path.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != nullptr;
 }
 
-__attribute__((constructor)) void redirect_at_load() noexcept {
-  redirect_fortran_calls();
-}
-
-}  // namespace
-
-FortranCalls redirect_fortran_calls() noexcept try {
+std::vector<Module> loaded_bindings() {
   std::vector<Module> modules = loaded_modules();
   std::erase_if(modules, [](const Module& module) { return !is_of_bindings(module.path); });
+  return modules;
+}
+
+FortranCalls redirect_calls_of(const std::vector<Module>& modules) {
   if (modules.empty()) return FortranCalls::none;
   void* const wrappers = this_library();
   if (wrappers == nullptr) return FortranCalls::unseen;
@@ -105,6 +115,37 @@ FortranCalls redirect_fortran_calls() noexcept try {
   }
   dlclose(wrappers);
   return are_redirected && called.all() ? FortranCalls::seen : FortranCalls::unseen;
+}
+
+std::atomic<bool> had_mpi_at_load{false};
+
+__attribute__((constructor)) void redirect_at_load() noexcept try {
+  const std::vector<Module> modules = loaded_modules();
+  had_mpi_at_load = std::ranges::any_of(
+      modules, [](const Module& module) { return module.path.find("/libmpi") != std::string::npos; });
+  redirect_calls_of(loaded_bindings());
+} catch (const std::bad_alloc&) {
+  // MPI_Init tries once more
+}
+
+/// Opens the bindings beside the MPI library, which whoever opens them later then shares.
+void open_bindings() {
+  Dl_info mpi{};
+  if (dladdr(find_mpi_symbol("PMPI_Init"), &mpi) == 0) return;
+  const std::string path = mpi.dli_fname;
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
+  for (const char* const name : names_of_bindings) dlopen((folder + name).c_str(), RTLD_LAZY | RTLD_LOCAL);
+}
+
+}  // namespace
+
+FortranCalls redirect_fortran_calls() noexcept try {
+  const FortranCalls calls = redirect_calls_of(loaded_bindings());
+  if (calls != FortranCalls::none || had_mpi_at_load) return calls;
+  // a program that opened MPI may open the bindings, too; if they cannot be served, it may still do without
+  open_bindings();
+  const bool are_served = redirect_calls_of(loaded_bindings()) == FortranCalls::seen;
+  return are_served ? FortranCalls::seen : FortranCalls::none;
 } catch (const std::bad_alloc&) {
   return FortranCalls::unseen;
 }

@@ -15,8 +15,9 @@ enum class FortranCalls : std::uint8_t {
 };
 
 /// Redirects the calls of all bindings that are loaded. Happens by itself when this library is loaded, so
-/// that MPI_Init is seen; MPI_Init does it once more for bindings that were loaded since. Later ones are not
-/// seen. Thread: any. Errors: `unseen` if memory runs out.
-FortranCalls redirect_fortran_calls() noexcept;
+/// that MPI_Init is seen; MPI_Init does it once more for bindings that were loaded since. Later ones are seen
+/// only if the program, too, opened MPI later than this library: MPI_Init then opens them first. Thread: any.
+/// Errors: `unseen` if memory runs out.
+[[nodiscard]] FortranCalls redirect_fortran_calls() noexcept;
 
 }  // namespace penstock::interpose

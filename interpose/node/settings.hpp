@@ -33,7 +33,8 @@ struct Settings {
   std::string node;  ///< PENSTOCK_NODE: ranks with another name count as being on another node; for tests
   ProgressBy progress = ProgressBy::calls;  ///< PENSTOCK_PROGRESS=calls|thread
   bool reduce_on_gpu = true;  ///< PENSTOCK_REDUCE_ON_GPU=0: reductions in the MPI library's own order
-  /// PENSTOCK_DESPITE_FORTRAN=1: device messages use their transports although Fortran's binding is loaded
+  /// PENSTOCK_DESPITE_FORTRAN=1: device messages use their transports although Fortran's bindings are loaded
+  /// whose calls cannot be seen
   bool despite_fortran = false;
 };
 

@@ -1,5 +1,4 @@
-// A C program whose messages are received by a Fortran part of it, through bindings that Penstock does not
-// see.
+// A C++ program whose messages are received by a Fortran part of it.
 #include <dlfcn.h>
 
 #include <array>
