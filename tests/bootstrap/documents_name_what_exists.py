@@ -10,7 +10,7 @@ import re
 import sys
 
 HISTORY = ("CHANGELOG.md", "tests/benchmarks/results/")
-READ = {".cpp", ".hpp", ".h", ".c", ".cu", ".cuh", ".def", ".py", ".sh", ".ts", ".tsx", ".cmake", ".txt", ".json", ".map"}
+READ = {".cpp", ".hpp", ".h", ".c", ".cu", ".cuh", ".f90", ".F90", ".def", ".py", ".sh", ".ts", ".tsx", ".cmake", ".txt", ".json", ".map"}
 SKIPPED = {"build", "node_modules", ".git", "papers"}
 # in examples of naming rules, commands and tests; in endings of names that a row abbreviates
 EXAMPLES = {"UpperCamel", "snake_case", "trailing_", "MPI_NAME", "OWNER", "ASAN_OPTIONS", "_rooted", "_reducing", "_of_neighbours", "PMPI_Allreduce_init"}
@@ -29,7 +29,7 @@ def names_of(line):
     """The last component of each path, qualified name or call that stands in `backticks`."""
     for code in re.findall(r"`([^`]+)`", line):
         name = re.sub(r"\(.*\)$|=.*$|<.*>$", "", code)
-        name = re.split(r"::|/|\.", re.sub(r"\.(hpp|cpp|def|cuh|cu|h|py|ts|tsx|md)$", "", name))[-1]
+        name = re.split(r"::|/|\.", re.sub(r"\.(hpp|cpp|def|cuh|cu|h|py|ts|tsx|f90|F90|md)$", "", name))[-1]
         if re.fullmatch(r"[A-Za-z_]\w{2,}", name) and name not in EXAMPLES:
             yield name
 
