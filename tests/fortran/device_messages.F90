@@ -5,6 +5,7 @@ program device_messages
   USE_MPI
   use device_arrays
   use point_to_point
+  use completion
   use collectives
   use callbacks
   implicit none
@@ -26,6 +27,7 @@ program device_messages
   if (gpus > 0) then
     if (cuda_set_device(mod(rank, gpus)) /= 0) error stop 'cudaSetDevice failed'
     call test_point_to_point(rank)
+    call test_completion(rank)
     call test_collectives(rank)
     call test_callbacks(rank)
   end if
