@@ -56,12 +56,14 @@ std::optional<analysis::Baseline> compare_with_baseline(const ReportOptions& opt
   return std::optional<analysis::Baseline>(std::in_place, baseline, result);
 }
 
-/// Throws if a change is asked for without a baseline, a baseline without a change, or figures of this moment.
+/// Throws if a change is asked for without a baseline, a baseline without a change, or figures of this
+/// moment.
 void require_what_belongs_together(const ReportOptions& options) {
-  if (options.now && (!options.html.empty() || !options.fail_if.empty() || !options.baseline.empty() ||
-                      options.analysis.whole_run || options.analysis.only_rank ||
-                      !options.analysis.step_range.empty())) {
-    throw CLI::ValidationError("--now", "shows what ranks are in, and no figures: leave the other options out");
+  if (options.now &&
+      (!options.html.empty() || !options.fail_if.empty() || !options.baseline.empty() ||
+       options.analysis.whole_run || options.analysis.only_rank || !options.analysis.step_range.empty())) {
+    throw CLI::ValidationError("--now",
+                               "shows what ranks are in, and no figures: leave the other options out");
   }
   const auto of_change =
       std::find_if(options.fail_if.begin(), options.fail_if.end(),
@@ -171,8 +173,8 @@ void add_report_command(CLI::App& application, int& exit_code) {
   command->add_option("recording", options->recording, "Directory of a recording, or one rank's file")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Write JSON (schema penstock-report-2) instead of text");
-  command->add_flag(
-      "--now", options->now, "While a job runs or hangs: only what each rank is in, and who waits for whom");
+  command->add_flag("--now", options->now,
+                    "While a job runs or hangs: only what each rank is in, and who waits for whom");
   command
       ->add_option("--html", options->html,
                    "Write a page for any browser instead, one file that needs nothing else")

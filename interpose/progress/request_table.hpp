@@ -40,9 +40,10 @@ enum class Filed : std::uint8_t {
 struct RequestEntry {
   MPI_Request handle = MPI_REQUEST_NULL;  ///< the user's
   Operation operation;
-  std::uint64_t posted_ns = 0;     ///< begin of the recorded call that posted or initialised the operation; 0: none
-  MPI_Status status{};             ///< of the operation's request, once `arrived`
-  int code = MPI_SUCCESS;          ///< the code of that request, if it is gone by then
+  std::uint64_t posted_ns =
+      0;                   ///< begin of the recorded call that posted or initialised the operation; 0: none
+  MPI_Status status{};     ///< of the operation's request, once `arrived`
+  int code = MPI_SUCCESS;  ///< the code of that request, if it is gone by then
   std::unique_ptr<Recipe> recipe;  ///< persistent ones only
   RequestEntry* previous = nullptr;
   RequestEntry* next = nullptr;

@@ -63,8 +63,8 @@ struct Offer {
 /// these fields before the rest is there.
 [[nodiscard]] Offer begin_offer(const BufferView& source) noexcept;
 
-/// Fills the rest of an offer that has begun, and leaves alone what a receiver may read meanwhile: identity of
-/// device and allocation, and an IPC handle if the allocation has one (exports are cached by buffer id). A
+/// Fills the rest of an offer that has begun, and leaves alone what a receiver may read meanwhile: identity
+/// of device and allocation, and an IPC handle if the allocation has one (exports are cached by buffer id). A
 /// refusal to export is not an error: `ipc_exported` is then 0, and `*why_not` is the reason (a literal).
 /// Thread: any.
 void complete_offer(const BufferView& source, Offer& offer, const char** why_not) noexcept;
