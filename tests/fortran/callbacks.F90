@@ -1,5 +1,5 @@
 ! What MPI calls back in Fortran, with Fortran's arguments: operations, error handlers, attributes.
-#include "mpi_interface.h"
+#include "mpi_interface.inc"
 module callbacks
   USE_MPI
   use device_arrays

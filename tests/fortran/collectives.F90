@@ -1,5 +1,5 @@
 ! Collectives on device memory, blocking and not, with what Fortran has for "in place" and "unweighted".
-#include "mpi_interface.h"
+#include "mpi_interface.inc"
 module collectives
   USE_MPI
   use device_arrays

@@ -1,5 +1,5 @@
 ! How messages of device memory are completed, cancelled, and outlive their communicator.
-#include "mpi_interface.h"
+#include "mpi_interface.inc"
 module completion
   USE_MPI
   use device_arrays

@@ -1,6 +1,6 @@
 ! Runs all tests of this folder on the ranks of a job; with the argument `threads` after MPI_Init_thread.
 ! Ends with 77 where there is no GPU.
-#include "mpi_interface.h"
+#include "mpi_interface.inc"
 program device_messages
   USE_MPI
   use device_arrays

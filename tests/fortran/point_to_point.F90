@@ -1,5 +1,5 @@
 ! Messages between ranks 0 and 1, whose buffers are device memory on one side or on both.
-#include "mpi_interface.h"
+#include "mpi_interface.inc"
 module point_to_point
   USE_MPI
   use device_arrays
