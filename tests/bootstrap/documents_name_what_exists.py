@@ -10,7 +10,7 @@ import re
 import sys
 
 HISTORY = ("CHANGELOG.md", "tests/benchmarks/results/")
-READ = {".cpp", ".hpp", ".h", ".c", ".cu", ".cuh", ".f90", ".F90", ".def", ".py", ".sh", ".ts", ".tsx", ".cmake", ".txt", ".json", ".map"}
+READ = {".cpp", ".hpp", ".h", ".c", ".cu", ".cuh", ".f90", ".F90", ".def", ".inc", ".py", ".sh", ".ts", ".tsx", ".cmake", ".txt", ".json", ".map"}
 SKIPPED = {"build", "node_modules", ".git", "papers"}
 # in examples of naming rules, commands and tests; in endings of names that a row abbreviates
 EXAMPLES = {"UpperCamel", "snake_case", "trailing_", "MPI_NAME", "OWNER", "ASAN_OPTIONS", "_rooted", "_reducing", "_of_neighbours", "PMPI_Allreduce_init"}
