@@ -57,7 +57,7 @@ std::vector<StagingBuffer> take(std::size_t count, std::size_t bytes) {
 }
 
 TEST(StagingBuffer, all_of_a_step_with_hundreds_of_messages_are_used_again) {
-  for (const std::size_t bytes : {1000, 1 << 20}) {
+  for (const std::size_t bytes : {std::size_t{1000}, std::size_t{1} << 20}) {
     drop_staging_buffers();
     const std::set<void*> first = addresses_of(take(256, bytes));
     EXPECT_EQ(first.size(), 256u);
