@@ -324,8 +324,11 @@ std::vector<std::byte> RecordingBuilder::bytes() const {
     }
   }
   std::memcpy(file.data(), &header, sizeof header);
-  std::memcpy(file.data() + trace::open_calls_offset, open_calls_.data(),
-              std::min<std::size_t>(open_calls_.size(), trace::most_open_calls) * sizeof(trace::OpenCall));
+  const std::size_t open_calls = std::min<std::size_t>(open_calls_.size(), trace::most_open_calls);
+  if (open_calls != 0) {
+    std::memcpy(file.data() + trace::open_calls_offset, open_calls_.data(),
+                open_calls * sizeof(trace::OpenCall));
+  }
   return file;
 }
 
