@@ -49,9 +49,9 @@ void note_call(CalledByName& called, std::string_view function) noexcept {
   if (found != called_by_name.end()) called.set(static_cast<std::size_t>(found - called_by_name.begin()));
 }
 
-bool is_of_bindings(std::string_view path) noexcept {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  return std::ranges::any_of(bindings, [&](std::string_view each) { return name.starts_with(each); });
+bool is_of_bindings(const Module& module) noexcept {
+  return std::ranges::any_of(bindings,
+                             [&](std::string_view each) { return module.file_name().starts_with(each); });
 }
 
 /// Returns this library for dlsym, which then searches no MPI library.
@@ -100,7 +100,7 @@ bool keep_loaded(const Module& module) noexcept {
 
 std::vector<Module> loaded_bindings() {
   std::vector<Module> modules = loaded_modules();
-  std::erase_if(modules, [](const Module& module) { return !is_of_bindings(module.path); });
+  std::erase_if(modules, [](const Module& module) { return !is_of_bindings(module); });
   return modules;
 }
 
@@ -120,9 +120,7 @@ FortranCalls redirect_calls_of(const std::vector<Module>& modules) {
 std::atomic<bool> had_mpi_at_load{false};
 
 __attribute__((constructor)) void redirect_at_load() noexcept try {
-  const std::vector<Module> modules = loaded_modules();
-  had_mpi_at_load = std::ranges::any_of(
-      modules, [](const Module& module) { return module.path.find("/libmpi") != std::string::npos; });
+  had_mpi_at_load = may_have_mpi();
   redirect_calls_of(loaded_bindings());
 } catch (const std::bad_alloc&) {
   // MPI_Init tries once more

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace penstock::interpose {
@@ -15,6 +16,10 @@ struct Module {
   std::string path;
   ElfW(Addr) base = 0;
   std::span<const ElfW(Phdr)> headers;
+
+  [[nodiscard]] std::string_view file_name() const noexcept {
+    return std::string_view(path).substr(path.rfind('/') + 1);
+  }
 };
 
 /// Returns all loaded modules with a path, also those that only another one can see. Errors: throws

@@ -1,16 +1,13 @@
 #include "interpose/binding/mpi_binding.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
 
 #include <algorithm>
 #include <atomic>
 #include <new>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "interpose/binding/function_names.hpp"
+#include "interpose/binding/module_imports.hpp"
 #include "interpose/record/recorder.hpp"
 
 // One slot for each function, and a trampoline that jumps through it. The trampolines are named PMPI_* and
@@ -81,21 +78,6 @@ bool is_of_this_family(void* library) noexcept {
   return (dlsym(library, "ompi_mpi_comm_world") != nullptr) == is_open_mpi;
 }
 
-/// Returns the names of all loaded libraries, also of those only another library can see (dlopen with
-/// RTLD_LOCAL).
-std::vector<std::string> loaded_libraries() {
-  std::vector<std::string> names;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* names_seen) {
-        if (info->dlpi_name != nullptr && info->dlpi_name[0] != '\0') {
-          static_cast<std::vector<std::string>*>(names_seen)->emplace_back(info->dlpi_name);
-        }
-        return 0;
-      },
-      &names);
-  return names;
-}
-
 struct Search {
   Binding outcome = Binding::no_mpi;
   void* library = nullptr;  ///< for dlsym; RTLD_DEFAULT is null too
@@ -116,8 +98,8 @@ bool consider(void* library, Search& search) noexcept {
 Search find_library() {
   Search search;
   if (consider(RTLD_DEFAULT, search)) return search;
-  for (const std::string& name : loaded_libraries()) {
-    void* const library = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  for (const Module& module : loaded_modules()) {
+    void* const library = dlopen(module.path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) continue;
     if (consider(library, search)) return search;
     dlclose(library);
@@ -187,13 +169,14 @@ bool has_function(Function function) noexcept {
 }
 #endif
 
+bool may_have_mpi() {
+  return std::ranges::any_of(loaded_modules(),
+                             [](const Module& module) { return module.file_name().starts_with("libmpi"); });
+}
+
 bool bind_mpi_quietly() noexcept try {
   if (is_bound.load(std::memory_order_acquire)) return true;
-  const std::vector<std::string> loaded = loaded_libraries();
-  const bool has_candidate = std::any_of(loaded.begin(), loaded.end(), [](const std::string& path) {
-    return std::string_view(path).substr(path.rfind('/') + 1).starts_with("libmpi");
-  });
-  if (!has_candidate || find_library().outcome != Binding::bound) return false;
+  if (!may_have_mpi() || find_library().outcome != Binding::bound) return false;
   return bind_mpi() == Binding::bound;
 } catch (const std::bad_alloc&) {
   return false;

@@ -56,6 +56,9 @@ Binding bind_mpi() noexcept;
 /// nothing. Returns true if bound.
 [[nodiscard]] bool bind_mpi_quietly() noexcept;
 
+/// Returns whether a loaded library may be MPI's, by its name. Errors: throws std::bad_alloc.
+[[nodiscard]] bool may_have_mpi();
+
 #ifdef PENSTOCK_BINDS_MPI
 /// Returns true if the MPI library that was found has the function. It may be older than the <mpi.h> of the
 /// build: those of MPI-3 lack all large counts. False before one is bound. Thread: any. Cost: two loads.
