@@ -25,6 +25,10 @@ int complete(const Operation& operation, MPI_Status& status, int code) {
   return operation.pending->complete(status, code);
 }
 
+std::uint64_t begin_of_recorded_call() noexcept {
+  return record::is_on() ? record::open_call().call.begin_ns : 0;
+}
+
 }  // namespace
 
 void RequestTable::look_for_arrival(RequestEntry& entry) {
@@ -111,14 +115,6 @@ void RequestTable::file(RequestEntry& entry) noexcept {
       return file_as(entry, Filed::busy);
   }
 }
-
-namespace {
-
-std::uint64_t begin_of_recorded_call() noexcept {
-  return record::is_on() ? record::open_call().call.begin_ns : 0;
-}
-
-}  // namespace
 
 RequestEntry* RequestTable::insert(MPI_Request handle, Operation operation, Handle kind,
                                    std::unique_ptr<Recipe> recipe) {
@@ -313,9 +309,7 @@ bool RequestTable::advance_all(bool takes_orphans) {
   const std::uint64_t now_ns = transports::steady_now_ns();
   round_ns_.store(now_ns, std::memory_order_relaxed);
   if (takes_orphans) note_wait(now_ns);  // otherwise this is the progress thread's step
-  if (transports::has_marked_signals()) {
-    transports::settle_signals();
-  }
+  if (transports::has_marked_signals()) transports::settle_signals();
   make_library_progress();
   if (poll_other_nodes_ != nullptr) poll_other_nodes_();
   expect_envelopes_if(NodeDirectory::gpu_seen());
