@@ -2,11 +2,24 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "analysis/causes/kernel_owner.hpp"
 
 namespace penstock::analysis {
 namespace {
+
+template <typename Record>
+IntervalSet times_of_application(const std::vector<Record>& records) {
+  std::vector<Interval> times;
+  for (const Record& each : records) {
+    if (each.own == 0) {
+      times.push_back({each.begin_ns, each.end_ns});
+    }
+  }
+  return IntervalSet::union_of(std::move(times));
+}
 
 Interval clipped(std::uint64_t begin_ns, std::uint64_t end_ns, const RankTrace& rank) {
   return {std::max(begin_ns, rank.begin_ns), std::min(end_ns, rank.end_ns)};
@@ -146,13 +159,11 @@ void cut_to(Interval window, Timeline& timeline) {
 }
 
 IntervalSet copies_of_application(const RankTrace& rank) {
-  std::vector<Interval> copies;
-  for (const trace::DeviceActivity& each : rank.copies) {
-    if (each.own == 0) {
-      copies.push_back({each.begin_ns, each.end_ns});
-    }
-  }
-  return IntervalSet::union_of(std::move(copies));
+  return times_of_application(rank.copies);
+}
+
+IntervalSet synchronisations_of_application(const RankTrace& rank) {
+  return times_of_application(rank.synchronisations);
 }
 
 }  // namespace penstock::analysis

@@ -54,6 +54,8 @@ void cut_to(Interval window, Timeline& timeline);
 
 /// Returns the copies and memsets of the application.
 [[nodiscard]] IntervalSet copies_of_application(const RankTrace& rank);
+/// Returns when the application's host waits for the GPU.
+[[nodiscard]] IntervalSet synchronisations_of_application(const RankTrace& rank);
 
 /// Returns true for a call that waits for other ranks, carries bytes or starts a collective. Others
 /// (MPI_Comm_rank, MPI_Wtime …) are not communication.

@@ -101,13 +101,7 @@ void PartSums::add(const RankInput& rank) {
   }
   took(TimePart::staging_by_hand, dividing.take_listed());
   took(TimePart::other_copies, dividing.take(copies_of_application(trace)));
-  std::vector<Interval>& synchronised = dividing.list();
-  for (const trace::CudaSynchronisation& each : trace.synchronisations) {
-    if (each.own == 0) {
-      synchronised.push_back({each.begin_ns, each.end_ns});
-    }
-  }
-  took(TimePart::cuda_synchronisation, dividing.take_listed());
+  took(TimePart::cuda_synchronisation, dividing.take(synchronisations_of_application(trace)));
   took(TimePart::host_code, dividing.take_all());
   places_.add(rank, std::prev(next)->set);
   took(TimePart::kernels, rank.hidden_by);

@@ -8,14 +8,8 @@ namespace {
 
 /// Returns when the rank computes nothing: its host is in MPI or waits for the GPU, and no kernel runs.
 IntervalSet idle_times(const RankInput& rank) {
-  std::vector<Interval> synchronised;
-  for (const trace::CudaSynchronisation& each : rank.trace.synchronisations) {
-    if (each.own == 0) {
-      synchronised.push_back({each.begin_ns, each.end_ns});
-    }
-  }
   const Timeline& timeline = rank.window.timeline;
-  return subtract(unite(timeline.host, IntervalSet::union_of(std::move(synchronised))), timeline.kernels);
+  return subtract(unite(timeline.host, synchronisations_of_application(rank.trace)), timeline.kernels);
 }
 
 }  // namespace

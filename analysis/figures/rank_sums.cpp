@@ -62,14 +62,8 @@ void add_sets(const RankInput& input, RankFigures& figures) {
     set.assign_union_of(timeline.scratch);
     set.cut_to(window);
   };
-  timeline.scratch.clear();
-  for (const trace::CudaSynchronisation& each : rank.synchronisations) {
-    if (each.own == 0) {
-      timeline.scratch.push_back({each.begin_ns, each.end_ns});
-    }
-  }
-  IntervalSet synchronised;
-  in_window(synchronised);
+  IntervalSet synchronised = synchronisations_of_application(rank);
+  synchronised.cut_to(window);
   figures.cuda_synchronisation_ns = synchronised.measure_ns();
   const IntervalSet waiting = unite(timeline.host, synchronised);
   figures.computing_ns = figures.total_ns - waiting.measure_ns() + common_ns(waiting, timeline.kernels);
