@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <string_view>
+
+#include "analysis/recording/member_list.hpp"
 
 namespace penstock::analysis::exports {
 namespace {
@@ -12,21 +12,6 @@ namespace {
 /// Limits the number of ranks, because a damaged header must not cost a file for each of two billion ranks.
 /// Hardly any job is larger.
 constexpr std::int32_t largest_world = 1 << 17;
-
-/// Parses "0,1,2"; returns an empty list if a rank is invalid.
-std::vector<std::int32_t> ranks_in(std::string_view list, std::int32_t world_size) {
-  std::vector<std::int32_t> ranks;
-  while (!list.empty()) {
-    std::int32_t rank = -1;
-    const auto [rest, error] = std::from_chars(list.data(), list.data() + list.size(), rank);
-    if (error != std::errc() || rank < 0 || rank >= world_size) return {};
-    ranks.push_back(rank);
-    list.remove_prefix(static_cast<std::size_t>(rest - list.data()));
-    if (!list.empty() && list.front() != ',') return {};
-    if (!list.empty()) list.remove_prefix(1);
-  }
-  return ranks;
-}
 
 }  // namespace
 

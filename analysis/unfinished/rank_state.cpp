@@ -1,13 +1,13 @@
 #include "analysis/unfinished/rank_state.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <numeric>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "analysis/recording/member_list.hpp"
 #include "analysis/recording/rank_trace.hpp"
 #include "analysis/recording/trace_reader.hpp"
 #include "analysis/unfinished/call_kind.hpp"
@@ -122,25 +122,13 @@ class StateReader {
   }
 
   [[nodiscard]] std::vector<std::int32_t> members_of(const trace::Communicator& communicator) const {
-    std::vector<std::int32_t> members;
     if (communicator.local_id == world_local_id) {
-      members.resize(static_cast<std::size_t>(std::min(state_.header.world_size, most_ranks)));
+      std::vector<std::int32_t> members(
+          static_cast<std::size_t>(std::min(state_.header.world_size, most_ranks)));
       std::iota(members.begin(), members.end(), 0);
       return members;
     }
-    const std::string& text = names_.strings.at(communicator.members);
-    const char* at = text.data();
-    const char* const end = at + text.size();
-    while (at < end) {
-      std::int32_t rank = -1;
-      at = std::from_chars(at, end, rank).ptr;
-      if (rank >= 0 && rank < most_ranks) {
-        members.push_back(rank);
-      }
-      at = std::find(at, end, ',');
-      at += at < end ? 1 : 0;
-    }
-    return members;
+    return ranks_in(names_.strings.at(communicator.members), most_ranks);
   }
 
   void note_collective(const trace::MpiCall& call) {
