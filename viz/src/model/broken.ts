@@ -1,34 +1,6 @@
 // A job that did not end: what the report knows of it, in words.
-import type { Rank, Report } from '../generated/report';
+import type { Rank, Report, UnfinishedRank } from '../generated/report';
 import { plural, time_text } from '../format';
-
-/** A call that a rank is in. */
-interface OpenCall {
-  readonly call: string;
-  readonly what: string | null;
-  readonly since_s: number;
-  readonly waits_for: readonly number[];
-  readonly any_is_enough: boolean;
-}
-interface UnfinishedRank {
-  readonly rank: number;
-  readonly state: 'killed' | 'aborted' | 'exited' | 'running' | 'finished' | 'missing';
-  readonly last_alive_s: number | null;
-  readonly calls: readonly OpenCall[] | null;
-  readonly moves: boolean;
-  readonly last_call: string | null;
-  readonly last_call_end_s: number | null;
-}
-/** What the report says of a job that did not end; a report may lack it, and has but the ranks' figures then. */
-export interface Unfinished {
-  readonly is_running: boolean;
-  readonly words: string;
-  readonly standstills: readonly { readonly words: string }[];
-  readonly next: string | null;
-  readonly ranks: readonly UnfinishedRank[];
-}
-
-const unfinished_of = (report: Report): Unfinished | undefined => (report as Report & { readonly unfinished?: Unfinished | null }).unfinished ?? undefined;
 
 export interface Broken {
   readonly title: string;
@@ -47,8 +19,8 @@ const fate_of = ({ rank, run_s, recorded_s }: Rank): string =>
 
 /** Returns undefined if all ranks reached MPI_Finalize. */
 export function broken_job(report: Report): Broken | undefined {
-  const unfinished = unfinished_of(report);
-  if (unfinished === undefined) return broken_by_figures(report);
+  const { unfinished } = report;
+  if (!unfinished) return broken_by_figures(report);
   return {
     title: unfinished.words,
     facts: unfinished.standstills.slice(0, most_listed).map(({ words }) => words),
@@ -95,7 +67,7 @@ function waited_for(ranks: readonly number[], any: boolean): string {
 
 /** Returns the rows of all ranks; empty if the report does not tell. */
 export function rank_fates(report: Report): RankFate[] {
-  return (unfinished_of(report)?.ranks ?? []).flatMap((rank) => {
+  return (report.unfinished?.ranks ?? []).flatMap((rank) => {
     const common = { rank: rank.rank, state: states[rank.state], last_alive_s: rank.last_alive_s };
     if (rank.calls !== null && rank.calls.length > 0) {
       return rank.calls.map((call) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Report } from '../../src/generated/report';
-import { broken_job, rank_fates, type Unfinished } from '../../src/model/broken';
+import type { Unfinished, UnfinishedRank } from '../../src/generated/report';
+import { broken_job, rank_fates } from '../../src/model/broken';
 import { rank_with, report_with } from './report_builder';
 
 describe('a job whose ranks all reached MPI_Finalize', () => {
@@ -29,12 +29,14 @@ describe('a broken job of which only the figures are known', () => {
 });
 
 describe('a broken job of which the report tells more', () => {
-  const rank = { state: 'killed', last_alive_s: 1.5, calls: [], moves: false, last_call: null, last_call_end_s: null } as const;
+  const rank: Omit<UnfinishedRank, 'rank'> = { host: 'a', process_id: 1, state: 'killed', abort_code: null, last_alive_s: 1.5, calls: [], moves: false, last_call: null, last_call_end_s: null };
   const call = { call: 'MPI_Recv at halo.c:12', what: 'from rank 0, tag 3', since_s: 1.25, waits_for: [0], any_is_enough: false };
   const unfinished: Unfinished = {
     is_running: false,
+    looked_at_unix_s: null,
+    all_records_read: true,
     words: 'The job did not end: rank 0 was killed.',
-    standstills: [{ words: 'Rank 1 waits for rank 0, which is gone.' }],
+    standstills: [{ kind: 'chain', ranks: [1, 0], waiting_ranks: 1, words: 'Rank 1 waits for rank 0, which is gone.' }],
     next: 'see why rank 0 was killed',
     ranks: [
       { ...rank, rank: 0, last_call: 'MPI_Barrier at main.c:3', last_call_end_s: 1 },
@@ -43,7 +45,7 @@ describe('a broken job of which the report tells more', () => {
       { ...rank, rank: 3, state: 'running', calls: [call], moves: true },
     ],
   };
-  const report = { ...report_with({ ranks: [rank_with(0), rank_with(1)] }), unfinished } as unknown as Report;
+  const report = report_with({ ranks: [rank_with(0), rank_with(1)], unfinished });
   it('is told in its words', () => {
     expect(broken_job(report)).toMatchObject({ title: unfinished.words, facts: ['Rank 1 waits for rank 0, which is gone.'], next: 'see why rank 0 was killed' });
   });
