@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/diff_text.hpp"
@@ -59,7 +60,7 @@ Report stepped(const std::vector<std::uint64_t>& lengths_ns) {
   return report;
 }
 
-const DiffRow& row(const std::vector<DiffRow>& rows, const std::string& name) {
+const DiffRow& row(const std::vector<DiffRow>& rows, std::string_view name) {
   static const DiffRow none;
   const auto found =
       std::find_if(rows.begin(), rows.end(), [&](const DiffRow& each) { return each.name == name; });

@@ -77,7 +77,7 @@ void event_that_can_be_seen(benchmark::State& state) {
 
 /// A function of MPI, as far as its call site goes. Not inlined, so that its caller is a frame.
 [[gnu::noinline]] std::uint64_t mpi_function() {
-  const std::uint64_t site = record::call_site_of(__builtin_return_address(0));
+  std::uint64_t site = record::call_site_of(__builtin_return_address(0));
   benchmark::DoNotOptimize(site);
   return site;
 }
@@ -99,14 +99,14 @@ void call_site_of_a_known_path(benchmark::State& state) {
 }
 
 [[gnu::noinline]] std::uint64_t wrapper() {
-  const std::uint64_t site = mpi_function();
+  std::uint64_t site = mpi_function();
   benchmark::DoNotOptimize(site);
   return site;
 }
 
 template <int number>
 [[gnu::noinline]] std::uint64_t caller() {
-  const std::uint64_t site = wrapper() + number;
+  std::uint64_t site = wrapper() + number;
   benchmark::DoNotOptimize(site);
   return site;
 }

@@ -105,7 +105,12 @@ TEST_F(JobPaths, are_whole_in_the_json_and_end_at_main) {
   };
   EXPECT_TRUE(has({"communicate", "update_temperature", "step", "main"}));
   EXPECT_TRUE(has({"communicate", "update_pressure", "step", "main"}));
-  EXPECT_TRUE(has({"communicate", "update_temperature"})) << "from a thread";
+  // between this and the thread's beginning, compilers keep or inline functions of the standard library
+  const bool from_thread = std::any_of(found.begin(), found.end(), [](const Path& path) {
+    return path.size() >= 2 && path[0] == "communicate" && path[1] == "update_temperature" &&
+           std::find(path.begin(), path.end(), "step") == path.end();
+  });
+  EXPECT_TRUE(from_thread);
   Path deep(12, "descend");
   deep[0] = "communicate";
   EXPECT_TRUE(has(deep)) << "of a deep recursion the nearest twelve";

@@ -215,12 +215,12 @@ class Program {
   }
 
   /// Returns the least of several times of the slowest rank.
-  std::uint64_t best_time_of(void (Program::*exchange)()) {
+  std::uint64_t best_time_of(void (Program::*kind)()) {
     std::uint64_t best_ns = ~std::uint64_t{0};
     for (int i = 0; i < 3; ++i) {
       MPI_Barrier(MPI_COMM_WORLD);
       const auto begin = std::chrono::steady_clock::now();
-      (this->*exchange)();
+      (this->*kind)();
       std::uint64_t took_ns = static_cast<std::uint64_t>(
           std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count());
       MPI_Allreduce(MPI_IN_PLACE, &took_ns, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
