@@ -13,12 +13,14 @@
 #include <vector>
 
 #include "analysis/cli/analysis_progress.hpp"
+#include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/conditions.hpp"
 #include "analysis/cli/mpi_team.hpp"
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/skip_options.hpp"
 #include "analysis/cli/terminal.hpp"
+#include "analysis/cli/what_if_option.hpp"
 #include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/report_html.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
@@ -59,9 +61,9 @@ std::optional<analysis::Baseline> compare_with_baseline(const ReportOptions& opt
 /// Throws if a change is asked for without a baseline, a baseline without a change, or figures of this
 /// moment.
 void require_what_belongs_together(const ReportOptions& options) {
-  if (options.now &&
-      (!options.html.empty() || !options.fail_if.empty() || !options.baseline.empty() ||
-       options.analysis.whole_run || options.analysis.only_rank || !options.analysis.step_range.empty())) {
+  if (options.now && (!options.html.empty() || !options.fail_if.empty() || !options.baseline.empty() ||
+                      !options.analysis.what_if.empty() || options.analysis.whole_run ||
+                      options.analysis.only_rank || !options.analysis.step_range.empty())) {
     throw CLI::ValidationError("--now",
                                "shows what ranks are in, and no figures: leave the other options out");
   }
@@ -89,7 +91,13 @@ int show(const ReportOptions& options, const analysis::Report& result,
   } else if (options.html.empty()) {
     fmt::print("{}", analysis::to_text(result, {wants_colours(), options.top, options.all}));
   }
-  return check(options.fail_if, result, compare_with_baseline(options, result), "report");
+  const bool is_answered = options.analysis.what_if.empty() || result.replay;
+  if (!is_answered) {
+    fmt::print(stderr, "penstock report: --what-if cannot be answered: {}\n",
+               result.why_no_replay.empty() ? "nothing is counted" : result.why_no_replay);
+  }
+  const int code = check(options.fail_if, result, compare_with_baseline(options, result), "report");
+  return code == 0 && !is_answered ? cannot_be_told : code;
 }
 
 int report_alone(const ReportOptions& options) {
@@ -197,6 +205,7 @@ void add_report_command(CLI::App& application, int& exit_code) {
                    "The NVTX range that is a step of the program, instead of what is found")
       ->excludes(whole_run);
   add_skip_options(*command, options->analysis.skip);
+  add_what_if_option(*command, options->analysis.what_if);
   command->add_option("--top", options->top, "Rows of each list")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -47,8 +47,11 @@ void ReplayFigure::add_to_graph(RankWindow& window, std::span<const std::uint32_
     const RankLayout layout =
         graph_->add(window.rank, position, window.timeline, window.window, *window.finder, site_of_call);
     const IntervalSet busy = busy_times(window.rank, *graph_);
-    changes_.add({window.rank, position, window.position, window.timeline, window.window, *window.finder,
-                  site_of_call, layout, *graph_, busy, index_, names_, sites_});
+    const GraphRank added{window.rank,    position,     window.position, window.timeline, window.window,
+                          *window.finder, site_of_call, layout,          *graph_,         busy,
+                          index_,         names_,       sites_};
+    changes_.add(added);
+    kernel_factors_.add(added);
   }
 }
 
@@ -73,6 +76,8 @@ void ReplayFigure::finish(Report& report, SiteNames& names) {
   if (graph_ && report.counted_ranks != 0) {
     graph_->join();
     report.replay = replay(*graph_, report, [&](std::uint32_t site) { return names.call_of(site); });
+    const std::vector<WhatIfFigures> answers = kernel_factors_.answers(*graph_);
+    report.replay->what_if.insert(report.replay->what_if.end(), answers.begin(), answers.end());
     if (report.measure == Measure::exposed_communication) {
       try_changes(report, names);
     }

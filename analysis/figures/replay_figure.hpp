@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/changes/changes.hpp"
+#include "analysis/changes/kernel_factors.hpp"
 #include "analysis/figures/figure.hpp"
 #include "analysis/replay/replay_graph.hpp"
 #include "analysis/tables/string_pool.hpp"
@@ -20,6 +21,8 @@ namespace penstock::analysis {
 class ReplayFigure {
  public:
   explicit ReplayFigure(const FigureContext& context);
+  /// Asks what would be if kernels took another time. Call it before.
+  void ask(const std::vector<KernelFactor>& factors) { kernel_factors_.ask(factors); }
   /// Counts what the graph would hold.
   void add(const RankInput& rank);
   auto members() { return std::tie(nodes_); }
@@ -40,6 +43,7 @@ class ReplayFigure {
   std::vector<std::int32_t> ranks_in_graph_;  ///< their numbers, by position
   StringPool names_;                          ///< of kernels and ranges
   Changes changes_;
+  KernelFactors kernel_factors_;
   std::string why_not_;
 };
 

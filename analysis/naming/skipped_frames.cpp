@@ -3,32 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "analysis/tables/pattern.hpp"
+
 namespace penstock::analysis {
 namespace {
-
-/// `*` stands for any characters, `?` for one.
-bool matches(std::string_view pattern, std::string_view text) {
-  std::size_t at = 0;
-  std::size_t behind_star = std::string_view::npos;
-  std::size_t star_reaches = 0;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      behind_star = ++at;
-      star_reaches = i;
-    } else if (at < pattern.size() && (pattern[at] == '?' || pattern[at] == text[i])) {
-      ++at;
-      ++i;
-    } else if (behind_star != std::string_view::npos) {
-      at = behind_star;
-      i = ++star_reaches;
-    } else {
-      return false;
-    }
-  }
-  return std::all_of(pattern.begin() + static_cast<std::ptrdiff_t>(at), pattern.end(),
-                     [](char each) { return each == '*'; });
-}
 
 bool matches_path(std::string_view pattern, std::string_view path) {
   for (;;) {

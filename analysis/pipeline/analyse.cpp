@@ -98,6 +98,7 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   const Counting counting{joined, axis, mark, threads, team, visitor, options.skip};
   Metrics metrics(counting.context(strings, sites, FigureContext::Use::whole));
   metrics.join_alike_sites(options.skip);
+  metrics.replay().ask(options.what_if);
   counting.count(metrics, meter);
   if (team != nullptr && team->own() != 0) {
     return std::nullopt;

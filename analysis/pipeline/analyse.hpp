@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/naming/skipped_frames.hpp"
 #include "analysis/pipeline/rank_visitor.hpp"
@@ -19,10 +20,11 @@ namespace penstock::analysis {
 struct AnalysisOptions {
   std::optional<std::int32_t> only_rank = {};  ///< count this rank only; the others serve to explain it
   bool whole_run = false;                      ///< count start-up and shutdown, too
-  std::string step_range = {};  ///< the NVTX range that is a step; empty: steps are searched for
-  SkipPatterns skip = {};       ///< frames of call paths that are not shown as call sites
-  unsigned threads = 1;         ///< number of threads, 0: one per core; the report is the same
-  Progress progress = {};       ///< receives the progress; may be empty
+  std::string step_range = {};             ///< the NVTX range that is a step; empty: steps are searched for
+  SkipPatterns skip = {};                  ///< frames of call paths that are not shown as call sites
+  std::vector<KernelFactor> what_if = {};  ///< each is a line of the report's what-if
+  unsigned threads = 1;                    ///< number of threads, 0: one per core; the report is the same
+  Progress progress = {};                  ///< receives the progress; may be empty
 };
 
 /// Reads every recording twice: once to join messages and arrivals across ranks, once for the figures. So

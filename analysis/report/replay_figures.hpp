@@ -34,7 +34,15 @@ struct WhatIfFigures {
   std::string words;  ///< for people
   std::uint64_t total_ns = 0;
   std::optional<double> known_share =
-      {};  ///< share of the bytes with a changed speed for which the new speed is known
+      {};                 ///< share of the bytes with a changed speed for which the new speed is known
+  bool is_asked = false;  ///< by the user, who sees it whatever it gains
+};
+
+/// What the user asks: kernels whose name matches take so much of their time.
+struct KernelFactor {
+  std::string pattern;                       ///< of the readable name; `*` and `?` as shells have them
+  double factor;                             ///< ≥ 0; 0 leaves them out, but not their launches
+  std::optional<std::uint32_t> stream = {};  ///< of that stream alone, by its number
 };
 
 /// The longest chain of dependencies: shortening anything else shortens nothing.

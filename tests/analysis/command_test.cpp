@@ -264,6 +264,27 @@ TEST_F(Command, diff_and_scale_cannot_tell_of_a_step_that_was_not_recorded) {
   }
 }
 
+TEST_F(Command, report_says_what_faster_kernels_would_gain) {
+  const std::filesystem::path recording = file("recording");
+  std::filesystem::create_directory(recording);
+  testing::RecordingBuilder(0, 1)
+      .kernel(0, 1000, "update")
+      .cuda_synchronisation(5, 1000)
+      .call({.function = "MPI_Barrier", .begin = 1000, .end = 1010})
+      .write(recording);
+  const std::string report = "report --whole-run " + recording.string();
+  const Outcome outcome = penstock(report + " --what-if 'up*=0.5' --what-if 'update@12=0' --what-if 'up=2'");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  for (const char* line :
+       {"the 1 kernels \"up*\" take 50.0 % of their time", "on stream 12 has a name that matches",
+        "no kernel has a name that matches \"up\""}) {
+    EXPECT_NE(outcome.output.find(line), std::string::npos) << outcome.output;
+  }
+  for (const char* wrong : {"update", "=1", "update=", "update=-1", "update=x", "update@x=1", "update=1e9"}) {
+    EXPECT_EQ(penstock(report + " --what-if '" + wrong + "'").exit_code, 2) << wrong;
+  }
+}
+
 TEST_F(Command, diff_writes_a_page_where_this_build_has_one) {
   const std::string recording = make_recording().string();
   const std::string html = file("diff.html").string();

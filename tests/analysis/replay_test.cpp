@@ -77,6 +77,25 @@ TEST_P(Replay, a_balanced_job_is_predicted_as_it_turns_out) {
   expect_close(total_of(*report.replay, "balanced"), simulate(changed).total_ns, 0.02);
 }
 
+TEST_P(Replay, kernels_of_another_length_are_predicted_as_the_changed_job_turns_out) {
+  const Simulated job = simulate(model());
+  const Report report = report_on(
+      job.ranks,
+      {.whole_run = true, .what_if = {{"up*", 0.5}, {"update", 0}, {"update", 0, 1'000}, {"nosuch", 0}}});
+  ASSERT_TRUE(report.replay);
+  for (const double factor : {0.5, 0.0}) {
+    Model changed = model();
+    for (std::uint64_t& each : changed.kernel_ns) {
+      each = static_cast<std::uint64_t>(static_cast<double>(each) * factor);
+    }
+    expect_close(total_of(*report.replay, factor == 0 ? "kernels:update=0" : "kernels:up*=0.5"),
+                 simulate(changed).total_ns, 0.02);
+  }
+  EXPECT_EQ(total_of(*report.replay, "kernels:nosuch=0"), job.total_ns);
+  EXPECT_EQ(total_of(*report.replay, "kernels:update@1000=0"), job.total_ns);
+  EXPECT_EQ(report.replay->what_if.back().words, "no kernel has a name that matches \"nosuch\"");
+}
+
 TEST_P(Replay, efficiencies_are_products_and_what_the_simulator_lost) {
   const Model made = model();
   const Simulated job = simulate(made);

@@ -71,7 +71,7 @@ void write_replay(ReportWriter& out) {
                   {"", Align::right}});
   for (const WhatIfFigures& each : replay.what_if) {
     const double saved = 1 - static_cast<double>(each.total_ns) / static_cast<double>(replay.observed_ns);
-    if (out.options.all || saved >= 0.005) {
+    if (out.options.all || each.is_asked || saved >= 0.005) {
       rows.add_row({each.words, out.unit.number(static_cast<double>(each.total_ns)),
                     out.unit.number(static_cast<double>(replay.observed_ns)),
                     std::abs(saved) < 0.0005 ? "0.0 %" : fmt::format("{:+.1f} %", -100 * saved)});

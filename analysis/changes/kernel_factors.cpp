@@ -1,0 +1,71 @@
+#include "analysis/changes/kernel_factors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "analysis/recording/symbol_names.hpp"
+#include "analysis/report/text_figures.hpp"
+#include "analysis/tables/pattern.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+std::string words_of(const KernelFactor& asked, std::size_t kernels, std::size_t names) {
+  const std::string on_stream = asked.stream ? fmt::format(" on stream {}", *asked.stream) : "";
+  if (kernels == 0) {
+    return fmt::format("no kernel{} has a name that matches \"{}\"", on_stream, asked.pattern);
+  }
+  return fmt::format("the {} kernels \"{}\"{}{} take {} of their time", count_text(kernels), asked.pattern,
+                     names > 1 ? fmt::format(" ({} names)", names) : "", on_stream,
+                     percent_text(asked.factor));
+}
+
+}  // namespace
+
+bool KernelFactors::Asked::means(const GraphRank& rank, const RankLayout::Kernel& kernel) {
+  if (of.stream && *of.stream != rank.trace.kernels[kernel.index].stream) {
+    return false;
+  }
+  const std::uint32_t name = rank.kernel_name(kernel);
+  const auto [known, is_new] = matches_name.try_emplace(name, false);
+  if (is_new) {
+    known->second = matches(of.pattern, readable_symbol(rank.names.at(name)));
+  }
+  return known->second;
+}
+
+void KernelFactors::add(const GraphRank& rank) {
+  for (Asked& each : asked_) {
+    for (const RankLayout::Kernel& kernel : rank.layout.kernels) {
+      if (each.means(rank, kernel)) {
+        each.kernels.push_back(kernel.node);
+      }
+    }
+  }
+}
+
+std::vector<WhatIfFigures> KernelFactors::answers(ReplayGraph& graph) const {
+  std::vector<WhatIfFigures> answers;
+  for (const Asked& each : asked_) {
+    Scenario scenario;
+    for (const NodeId kernel : each.kernels) {
+      scenario.work_ns[kernel] = static_cast<std::uint64_t>(
+          std::llround(static_cast<double>(graph.work_ns(kernel)) * each.of.factor));
+    }
+    const auto names = std::count_if(each.matches_name.begin(), each.matches_name.end(),
+                                     [](const auto& name) { return name.second; });
+    answers.push_back({each.of.stream
+                           ? fmt::format("kernels:{}@{}={}", each.of.pattern, *each.of.stream, each.of.factor)
+                           : fmt::format("kernels:{}={}", each.of.pattern, each.of.factor),
+                       words_of(each.of, each.kernels.size(), static_cast<std::size_t>(names)),
+                       graph.run(scenario), std::nullopt, true});
+  }
+  return answers;
+}
+
+}  // namespace penstock::analysis
