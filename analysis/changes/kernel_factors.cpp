@@ -20,9 +20,10 @@ std::string words_of(const KernelFactor& asked, std::size_t kernels, std::size_t
   if (kernels == 0) {
     return fmt::format("no kernel{} has a name that matches \"{}\"", on_stream, asked.pattern);
   }
-  return fmt::format("the {} kernels \"{}\"{}{} take {} of their time", count_text(kernels), asked.pattern,
-                     names > 1 ? fmt::format(" ({} names)", names) : "", on_stream,
-                     percent_text(asked.factor));
+  return fmt::format("the {} \"{}\"{}{} take{} {} of {} time",
+                     kernels == 1 ? "kernel" : count_text(kernels) + " kernels", asked.pattern,
+                     names > 1 ? fmt::format(" ({} names)", names) : "", on_stream, kernels == 1 ? "s" : "",
+                     percent_text(asked.factor), kernels == 1 ? "its" : "their");
 }
 
 }  // namespace

@@ -276,7 +276,7 @@ TEST_F(Command, report_says_what_faster_kernels_would_gain) {
   const Outcome outcome = penstock(report + " --what-if 'up*=0.5' --what-if 'update@12=0' --what-if 'up=2'");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   for (const char* line :
-       {"the 1 kernels \"up*\" take 50.0 % of their time", "on stream 12 has a name that matches",
+       {"the kernel \"up*\" takes 50.0 % of its time", "on stream 12 has a name that matches",
         "no kernel has a name that matches \"up\""}) {
     EXPECT_NE(outcome.output.find(line), std::string::npos) << outcome.output;
   }
