@@ -1,0 +1,50 @@
+// What this example's kernels share. For .cu files only.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "examples/particles/cells.hpp"
+#include "examples/support/gpu.hpp"
+
+namespace particles {
+
+__device__ inline std::uint32_t thread_index() {
+  return blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+__device__ inline std::uint32_t bits_of(float value) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+__device__ inline float float_of(std::uint32_t bits) {
+  float value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/// Adds one to a count and gives what it was.
+struct NextTurn {
+  __device__ std::uint32_t operator()(std::uint32_t* count) const { return atomicAdd(count, 1U); }
+};
+
+/// Calls `use` with the separation from, and the index of, each particle that `own` interacts with.
+template <typename Pair, typename Use>
+__device__ void for_each_near(const Cells& cells, const Sorted& sorted, const Pair& pair, const Place& own,
+                              std::uint32_t cell, Use&& use) {
+  const std::uint32_t segments_end = cells.segment_starts[cell + 1];
+  for (std::uint32_t index = cells.segment_starts[cell]; index < segments_end; ++index) {
+    const Segment segment = cells.segments[index];
+    const std::uint32_t end = sorted.starts[segment.end()];
+    for (std::uint32_t other = sorted.starts[segment.first()]; other < end; ++other) {
+      const auto separation = pair.between(own, sorted.places[other]);
+      if (separation.is_near()) {
+        use(separation, other);
+      }
+    }
+  }
+}
+
+}  // namespace particles

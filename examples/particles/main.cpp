@@ -1,0 +1,197 @@
+// Particles in an irregular domain: `mpiexec -n 4 penstock run particles_mpich --domain tube --partition
+// scotch`.
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+
+#include "examples/particles/domain.hpp"
+#include "examples/particles/options.hpp"
+#include "examples/particles/oracles.hpp"
+#include "examples/particles/partition.hpp"
+#include "examples/particles/result.hpp"
+#include "examples/particles/simulation.hpp"
+#include "examples/particles/survey.hpp"
+#include "examples/support/gpu_memory.hpp"
+#include "examples/support/median.hpp"
+#include "examples/support/ranks_gpu.hpp"
+
+namespace {
+
+/// Says what is wrong, if anything is, once.
+bool complains(const std::string& complaint, int rank) {
+  if (!complaint.empty() && rank == 0) {
+    std::fprintf(stderr, "particles: %s\n", complaint.c_str());
+  }
+  return !complaint.empty();
+}
+
+/// From rank 0 to all: MPI counts in int.
+void share(particles::Owners& owners, MPI_Comm communicator) {
+  constexpr std::size_t most = 1 << 30;
+  for (std::size_t first = 0; first < owners.size(); first += most) {
+    MPI_Bcast(owners.data() + first, static_cast<int>(std::min(most, owners.size() - first)), MPI_INT16_T, 0,
+              communicator);
+  }
+}
+
+/// The partition, on all ranks, or nothing if there is none: rank 0 has said why.
+std::optional<particles::Owners> partition(const particles::Options& options, const particles::Domain& domain,
+                                           const std::vector<std::uint8_t>& fluid, int rank) {
+  particles::Partition made;
+  if (rank == 0) {
+    made = particles::make_partition(options, domain.box, fluid);
+    if (made.complaint.empty() && !options.write_partition.empty()) {
+      made.complaint =
+          particles::write_partition(options.write_partition, domain.box, options.pieces, made.owners);
+    }
+  }
+  int is_refused = complains(made.complaint, rank) ? 1 : 0;
+  MPI_Bcast(&is_refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (is_refused != 0) {
+    return std::nullopt;
+  }
+  made.owners.resize(fluid.size());
+  share(made.owners, MPI_COMM_WORLD);
+  return std::move(made.owners);
+}
+
+/// Sums over ranks.
+double sum(double value) {
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  return value;
+}
+
+double energy_of(const particles::Totals& totals) {
+  return (static_cast<double>(totals.kinetic) + static_cast<double>(totals.potential) / 2) *
+         particles::totals_unit;
+}
+
+/// Steps up to the next check at most. What is wrong, or nothing.
+std::string run_round(const particles::Options& options, particles::Simulation& simulation,
+                      std::optional<particles::Oracles>& oracles) {
+  for (std::int64_t step = 1; step <= options.steps; ++step) {
+    simulation.step();
+    if (oracles) {
+      oracles->look(simulation);
+    }
+    if (step % particles::Simulation::steps_between_checks == 0 || step == options.steps) {
+      std::string trouble = simulation.trouble();
+      if (!trouble.empty()) {
+        return trouble;
+      }
+    }
+  }
+  return {};
+}
+
+/// The program's exit code.
+int simulate(const particles::Options& options, const particles::Domain& domain,
+             const particles::Owners& owners, const std::vector<std::uint8_t>& fluid, int rank,
+             int rank_count) {
+  example::choose_gpu();
+  particles::Simulation simulation(options, domain, owners, MPI_COMM_WORLD);
+  if (complains(simulation.complaint(), rank)) {
+    return 1;
+  }
+  const std::string memory = example::memory_complaint(simulation.device_bytes(), MPI_COMM_WORLD);
+  if (complains(memory.empty() ? memory : memory + "; take a smaller --size or more GPUs", rank)) {
+    return 1;
+  }
+  simulation.prepare();
+  const particles::Totals start = simulation.observe();
+  if (complains(simulation.trouble(), rank)) {
+    return 1;
+  }
+  particles::Result result;
+  result.rank_count = rank_count;
+  result.particles = static_cast<std::int64_t>(start.particles);
+  result.energy_a_particle = energy_of(start) / static_cast<double>(start.particles);
+  std::optional<particles::Oracles> oracles;
+  if (options.verify) {
+    oracles.emplace(options, domain, simulation, start);
+  }
+  std::vector<double> rounds_s;
+  const std::int64_t sent_before = simulation.sent_records();
+  for (int round = 0; round < options.rounds; ++round) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start_s = MPI_Wtime();
+    if (complains(run_round(options, simulation, oracles), rank)) {
+      return 1;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    rounds_s.push_back(MPI_Wtime() - start_s);
+  }
+  const auto steps = static_cast<double>(simulation.steps());
+  const std::int64_t sent_after = simulation.sent_records();
+  result.time_s = example::median_of(rounds_s);
+  result.steps = options.steps;
+  result.migrated_a_step = sum(static_cast<double>(simulation.migrated())) / steps;
+  result.put_back = static_cast<std::int64_t>(sum(static_cast<double>(simulation.put_back())));
+  const particles::Totals end = simulation.observe();
+  const double sent_at_end = sum(static_cast<double>(simulation.sent_records() - sent_after));
+  result.sent_records_a_step = sum(static_cast<double>(sent_after - sent_before)) / steps;
+  result.sent_over_touching = end.touching > 0 ? sent_at_end / static_cast<double>(end.touching) : 0;
+  result.energy_drift = energy_of(end) / energy_of(start) - 1;
+  result.hash = end.hash;
+  // Density times temperature, and a third of the virial: of the voxels that may be fluid, so a bit low
+  // beside walls.
+  double volume = 0;
+  for (const std::uint8_t eighths : fluid) {
+    volume += eighths;
+  }
+  volume *= domain.box.voxel_side(0) * domain.box.voxel_side(1) * domain.box.voxel_side(2) / 8;
+  result.pressure = (2 * static_cast<double>(end.kinetic) + static_cast<double>(end.virial) / 2) *
+                    particles::totals_unit / (3 * volume);
+  if (oracles) {
+    result.checks = oracles->finish(simulation, end, MPI_COMM_WORLD, fluid);
+  }
+  int is_wrong = 0;
+  if (rank == 0) {
+    result.survey = particles::survey(domain.box, fluid, owners, rank_count);
+    particles::print(options, result);
+    is_wrong = result.verified() ? 0 : 1;
+  }
+  MPI_Bcast(&is_wrong, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return is_wrong;
+}
+
+int run(const particles::Options& options, int rank, int rank_count) {
+  const particles::Domain domain = particles::make_domain(options);
+  const particles::Start start = particles::make_start(options, domain);
+  if (complains(particles::size_complaint(domain, start), rank)) {
+    return 1;
+  }
+  const std::vector<std::uint8_t> fluid = particles::fluid_of(domain);
+  const std::optional<particles::Owners> owners = partition(options, domain, fluid, rank);
+  if (!owners) {
+    return 1;
+  }
+  if (options.dry_run) {
+    if (rank == 0) {
+      particles::print(options, particles::survey(domain.box, fluid, *owners, options.pieces));
+    }
+    return 0;
+  }
+  return simulate(options, domain, *owners, fluid, rank, rank_count);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  int rank_count = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
+  int exit_code = 0;
+  const std::optional<particles::Options> options =
+      particles::read_options(argc, argv, rank, rank_count, exit_code);
+  if (options) {
+    exit_code = run(*options, rank, rank_count);
+  }
+  MPI_Finalize();
+  return exit_code;
+}

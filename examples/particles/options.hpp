@@ -1,0 +1,54 @@
+// Command line of the particles' example. Knows no GPU and no MPI.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "examples/support/exchange.hpp"
+
+namespace particles {
+
+enum class Shape { box, tube };
+
+/// To whom a particle of a frontier cell is sent.
+enum class Send {
+  selective,             ///< to ranks that have a voxel within the cutoff of its voxel
+  all_to_all_neighbours  ///< to every neighbour
+};
+
+struct Options {
+  Shape shape = Shape::box;
+  std::array<double, 3> size{12, 12, 12};  ///< of the box; a tube's length is the first
+  std::array<double, 2> radii{4, 4};       ///< of a tube, at its ends
+  bool bounces_back = false;
+  double density = 3;
+  double repulsion = 25;
+  double temperature = 1;
+  double time_step = 0.01;
+  std::int64_t steps = 100;
+  std::uint64_t seed = 1;
+  std::uint32_t voxels_per_cutoff = 2;
+  std::string partition = "slabs";
+  std::string write_partition;  ///< a file, or nothing
+  int pieces = 1;               ///< the number of ranks, or --ranks-as
+  bool dry_run = false;
+  Send send = Send::selective;
+  example::Exchange exchange = example::Exchange::device;
+  bool overlap = true;
+  double room = 1.5;  ///< times what is to be expected
+  int rounds = 1;
+  bool verify = false;
+  bool json = false;
+};
+
+[[nodiscard]] std::string name_of(Shape shape);
+[[nodiscard]] std::string name_of(Send send);
+
+/// Empty when the program should end at once: `exit_code` is then 0 (help was asked for) or 2 (bad
+/// arguments), and rank 0 has printed why.
+[[nodiscard]] std::optional<Options> read_options(int argc, char** argv, int rank, int rank_count,
+                                                  int& exit_code);
+
+}  // namespace particles

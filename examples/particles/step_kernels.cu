@@ -1,0 +1,215 @@
+#include "examples/particles/step_kernels.hpp"
+
+#include "examples/particles/kernel_tools.hpp"
+#include "examples/support/device_algorithms.hpp"
+
+namespace particles {
+namespace {
+
+__device__ Vector vector_of(const Place& place, const Box& box) {
+  return {place.at[0] * box.unit(0), place.at[1] * box.unit(1), place.at[2] * box.unit(2)};
+}
+
+/// Rounded to the nearest of a position's units. `value` is within a box's side.
+__device__ std::int32_t rounded_units(float value) {
+#if defined(__CUDA_ARCH__)
+  return __float2int_rn(value);
+#else
+  return static_cast<std::int32_t>(std::lrint(value));
+#endif
+}
+
+/// Where a particle goes whose velocity is known, without a wall. False if that is too far; infinities and
+/// NaN are.
+__device__ bool drift(const Mover& mover, const Motion& motion, Place& place) {
+  float way[3];
+  bool is_slow = true;
+  for (int axis = 0; axis < 3; ++axis) {
+    way[axis] = motion.velocity[axis] * mover.step * mover.per_unit[axis];
+    is_slow = is_slow && fabsf(way[axis]) <= mover.limit[axis];
+  }
+  if (is_slow) {
+    for (int axis = 0; axis < 3; ++axis) {
+      place.at[axis] += static_cast<std::uint32_t>(rounded_units(way[axis]));
+    }
+  }
+  return is_slow;
+}
+
+/// Positions near a wall are as exact as others; the wall's answer is rounded to them.
+__device__ bool stay_inside(const Wall& wall, const Box& box, const Place& before, Motion& motion,
+                            Place& place) {
+  if (!wall.has_outside(vector_of(place, box))) {
+    return true;
+  }
+  Path path{vector_of(before, box),
+            vector_of(place, box),
+            {motion.velocity[0], motion.velocity[1], motion.velocity[2]}};
+  bool is_kept = reflect(wall, path);
+  const Vector velocity = path.velocity;
+  const double to[3] = {path.to.x, path.to.y, path.to.z};
+  for (int axis = 0; axis < 3; ++axis) {
+    place.at[axis] = static_cast<std::uint32_t>(static_cast<std::int64_t>(to[axis] / box.unit(axis)));
+  }
+  if (is_kept && wall.has_outside(vector_of(place, box))) {
+    is_kept = false;
+  }
+  if (!is_kept) {
+    for (int axis = 0; axis < 3; ++axis) {
+      place.at[axis] = before.at[axis];
+    }
+  }
+  motion.velocity[0] = static_cast<float>(velocity.x);
+  motion.velocity[1] = static_cast<float>(velocity.y);
+  motion.velocity[2] = static_cast<float>(velocity.z);
+  return is_kept;
+}
+
+/// The largest speed along an axis, in lengths, if it is a number, else infinity.
+__device__ float speed_of(const Motion& motion) {
+  float speed = 0;
+  for (const float velocity : motion.velocity) {
+    const float size = fabsf(velocity);
+    speed = size <= speed ? speed : (size < 3e38F ? size : float_of(0x7F800000));
+  }
+  return speed;
+}
+
+}  // namespace
+
+// Not in the unnamed namespace: profilers show these names.
+namespace kernels {
+
+__global__ void start(Cells cells, Start start, Wall wall, Movers movers, std::uint32_t room,
+                      std::uint32_t* count) {
+  const std::uint32_t identity = thread_index();
+  if (identity >= start.site_count()) {
+    return;
+  }
+  const Place place = start.place_of(identity);
+  const std::uint32_t cell = cells.find(place);
+  if (cell == no_cell || (!cells.is_internal(cell) && cells.connection(place, cell).owner != mine) ||
+      (wall.count > 0 && wall.has_outside(vector_of(place, cells.box)))) {
+    return;
+  }
+  const std::uint32_t index = atomicAdd(count, 1U);
+  if (index < room) {
+    movers.places[index] = place;
+    movers.motions[index] = start.motion_of(identity);
+    movers.enter(index, cell, NextTurn{});
+  }
+}
+
+__global__ void scatter(Cells cells, Movers movers, std::uint32_t count, Sorted sorted, Sorted rim,
+                        Status* status) {
+  const std::uint32_t index = thread_index();
+  if (index == 0) {
+    const Classes& classes = cells.classes;
+    status->ends[0] = sorted.starts[classes.deep];
+    status->ends[1] = sorted.starts[classes.internal];
+    status->ends[2] = sorted.starts[classes.all];
+  }
+  if (index >= count || movers.cells[index] == no_cell) {
+    return;
+  }
+  const std::uint32_t cell = movers.cells[index];
+  const bool is_internal = cells.is_internal(cell);
+  const std::uint32_t place =
+      sorted.starts[cell] + movers.turns[index] - (is_internal ? 0 : sorted.starts[cells.classes.internal]);
+  if (place >= (is_internal ? sorted.room : rim.room)) {
+    return;  // the host sees by status->ends that there is no room
+  }
+  (is_internal ? sorted.places : rim.places)[place] = movers.places[index];
+  (is_internal ? sorted.motions : rim.motions)[place] = movers.motions[index];
+  (is_internal ? sorted.cells : rim.cells)[place] = cell;
+}
+
+__global__ void advance(Cells cells, Sorted sorted, std::uint32_t first, std::uint32_t end, Mover mover,
+                        Movers movers, Status* status) {
+  const std::uint32_t index = sorted.starts[first] + thread_index();
+  if (index >= sorted.starts[end]) {
+    return;
+  }
+  Motion motion = sorted.motions[index];
+  if (motion.is_own == 0) {
+    movers.cells[index] = no_cell;
+    return;
+  }
+  const Place before = sorted.places[index];
+  const std::uint32_t cell = sorted.cells[index];
+  Repulsion::Sum sum{};
+  for_each_near(
+      cells, sorted, mover.repulsion, before, cell,
+      [&](const Repulsion::Separation& near, std::uint32_t) { mover.repulsion.add_force(near, sum); });
+  motion.velocity[0] += mover.repulsion.force_of(sum.x) * mover.kick;
+  motion.velocity[1] += mover.repulsion.force_of(sum.y) * mover.kick;
+  motion.velocity[2] += mover.repulsion.force_of(sum.z) * mover.kick;
+
+  Place place = before;
+  if (!drift(mover, motion, place)) {
+    atomicMin(&status->too_fast, too_fast_word(mover.steps, place.identity, bits_of(speed_of(motion))));
+    motion.velocity[0] = motion.velocity[1] = motion.velocity[2] = 0;  // it must not spread
+  }
+  movers.places[index] = place;
+  movers.motions[index] = motion;
+  if (cells.is_near_wall == nullptr || cells.is_near_wall[cell] == 0) {
+    movers.enter(index, cells.find(place), NextTurn{});
+  }
+}
+
+/// Finishes what `advance` has left for those near the wall: its arithmetic would take registers from all
+/// others.
+__global__ void bounce(Cells cells, Sorted sorted, std::uint32_t first, std::uint32_t end, Mover mover,
+                       Movers movers, Status* status) {
+  const std::uint32_t index = sorted.starts[first] + thread_index();
+  if (index >= sorted.starts[end] || cells.is_near_wall[sorted.cells[index]] == 0 ||
+      sorted.motions[index].is_own == 0) {
+    return;
+  }
+  Place place = movers.places[index];
+  Motion motion = movers.motions[index];
+  if (!stay_inside(mover.wall, cells.box, sorted.places[index], motion, place)) {
+    atomicAdd(&status->put_back, 1U);
+  }
+  movers.places[index] = place;
+  movers.motions[index] = motion;
+  movers.enter(index, cells.find(place), NextTurn{});
+}
+
+}  // namespace kernels
+
+struct Sums::Temporary {
+  example::Scratch scratch;
+};
+
+Sums::Sums() : temporary_(std::make_unique<Temporary>()) {}
+Sums::~Sums() = default;
+
+void Sums::queue(const example::Stream& stream, const std::uint32_t* counts, std::uint32_t* sums,
+                 std::uint32_t count) {
+  example::exclusive_sum(stream, temporary_->scratch, counts, sums, count);
+}
+
+void queue_start(const example::Stream& stream, const Cells& cells, const Start& start, const Wall& wall,
+                 const Movers& movers, std::uint32_t room, std::uint32_t* count) {
+  example::launch(stream, start.site_count(), kernels::start, cells, start, wall, movers, room, count);
+}
+
+void queue_scatter(const example::Stream& stream, const Cells& cells, const Movers& movers,
+                   std::uint32_t count, const Sorted& sorted, const Sorted& rim, Status* status) {
+  example::launch(stream, std::max(count, 1U), kernels::scatter, cells, movers, count, sorted, rim, status);
+}
+
+void queue_advance(const example::Stream& stream, const Cells& cells, const Sorted& sorted,
+                   std::uint32_t first, std::uint32_t end, std::uint32_t most, const Mover& mover,
+                   const Movers& movers, Status* status) {
+  if (most == 0) {
+    return;
+  }
+  example::launch(stream, most, kernels::advance, cells, sorted, first, end, mover, movers, status);
+  if (cells.is_near_wall != nullptr) {
+    example::launch(stream, most, kernels::bounce, cells, sorted, first, end, mover, movers, status);
+  }
+}
+
+}  // namespace particles

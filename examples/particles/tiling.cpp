@@ -1,0 +1,341 @@
+#include "examples/particles/tiling.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+namespace particles {
+namespace {
+
+constexpr std::uint32_t no_cell = std::numeric_limits<std::uint32_t>::max();
+
+/// What a cell is to the rank.
+enum class Kind : std::uint8_t { none, deep, shell, frontier, external };
+
+/// Sorts a rank's cells into classes, and fills a tiling.
+class Tiler {
+ public:
+  Tiler(const Box& box, const Owners& owners, int rank)
+      : box_(box),
+        voxels_{box.voxels(0), box.voxels(1), box.voxels(2)},
+        owners_(owners),
+        rank_(static_cast<Owner>(rank)),
+        offsets_(near_offsets(box)),
+        kinds_(static_cast<std::size_t>(box.cell_count()), Kind::none) {}
+
+  Tiling tile() {
+    summarise();
+    find_frontier();
+    find_shell();
+    number_cells();
+    make_array();
+    make_segments();
+    find_neighbours();
+    if (static_cast<int>(tiling_.neighbours.size()) > most_neighbours) {
+      tiling_.complaint = "rank " + std::to_string(rank_) + " has " +
+                          std::to_string(tiling_.neighbours.size()) + " neighbours, and " +
+                          std::to_string(most_neighbours) + " are the most";
+      return std::move(tiling_);
+    }
+    make_connections();
+    return std::move(tiling_);
+  }
+
+ private:
+  static constexpr Owner several = -2;  ///< in a summary
+
+  [[nodiscard]] Owner owner(const Site& voxel) const {
+    return owners_[static_cast<std::size_t>(box_.voxel_index(voxel))];
+  }
+  [[nodiscard]] bool is_foreign(Owner owner) const { return owner != no_owner && owner != rank_; }
+  [[nodiscard]] Kind& kind(const Site& cell) {
+    return kinds_[static_cast<std::size_t>(box_.cell_index(cell))];
+  }
+
+  template <typename Use>
+  void for_each_around(const Site& cell, Use&& use) const {
+    for (int z = -1; z <= 1; ++z) {
+      for (int y = -1; y <= 1; ++y) {
+        for (int x = -1; x <= 1; ++x) {
+          use(moved(cell, x, y, z, box_.cells), x);
+        }
+      }
+    }
+  }
+
+  template <typename Use>
+  void for_each_voxel(const Site& cell, Use&& use) const {
+    const std::uint32_t width = box_.voxels_per_cell;
+    for_each_site({width, width, width}, [&](const Site& part) {
+      use(Site{{cell.at[0] * width + part.at[0], cell.at[1] * width + part.at[1],
+                cell.at[2] * width + part.at[2]}});
+    });
+  }
+
+  /// Calls `use` with those within the cutoff of a voxel.
+  template <typename Use>
+  void for_each_near(const Site& voxel, Use&& use) const {
+    for (const Offset& offset : offsets_) {
+      use(moved(voxel, offset.x, offset.y, offset.z, voxels_));
+    }
+  }
+
+  /// For each cell its only owner, no_owner, or `several`.
+  void summarise() {
+    summaries_.assign(kinds_.size(), no_owner);
+    const Owner* next = owners_.data();
+    for_each_site(voxels_, [&](const Site& voxel) {
+      const Owner found = *next++;
+      if (found == no_owner) {
+        return;
+      }
+      tiling_.own_voxels += found == rank_ ? 1 : 0;
+      Owner& summary = summaries_[static_cast<std::size_t>(box_.cell_index(box_.cell_of_voxel(voxel)))];
+      summary = summary == no_owner || summary == found ? found : several;
+    });
+  }
+
+  [[nodiscard]] Owner summary(const Site& cell) const {
+    return summaries_[static_cast<std::size_t>(box_.cell_index(cell))];
+  }
+
+  /// A cell with voxels of mine is a frontier cell unless all of it is mine and nothing foreign is near. What
+  /// is near may be in a cell without any of mine: an external one.
+  void find_frontier() {
+    for_each_site(box_.cells, [&](const Site& cell) {
+      const Owner found = summary(cell);
+      if (found != rank_ && found != several) {
+        return;
+      }
+      bool is_lonely = true;
+      for_each_around(cell, [&](const Site& other, int) {
+        is_lonely = is_lonely && (summary(other) == rank_ || summary(other) == no_owner);
+      });
+      if (is_lonely) {
+        kind(cell) = Kind::deep;
+      } else {
+        look_around(cell, found);
+      }
+    });
+  }
+
+  void look_around(const Site& cell, Owner found) {
+    bool has_own = false;
+    bool is_near = found == several;
+    for_each_voxel(cell, [&](const Site& voxel) {
+      if (owner(voxel) != rank_) {
+        return;
+      }
+      has_own = true;
+      for_each_near(voxel, [&](const Site& other) {
+        if (is_foreign(owner(other))) {
+          is_near = true;
+          Kind& beside = kind(box_.cell_of_voxel(other));
+          beside = beside == Kind::none ? Kind::external : beside;
+        }
+      });
+    });
+    if (has_own) {
+      kind(cell) = is_near ? Kind::frontier : Kind::deep;
+    }
+  }
+
+  void find_shell() {
+    for_each_site(box_.cells, [&](const Site& cell) {
+      if (kind(cell) != Kind::frontier && kind(cell) != Kind::external) {
+        return;
+      }
+      for_each_around(cell, [&](const Site& other, int) {
+        kind(other) = kind(other) == Kind::deep ? Kind::shell : kind(other);
+      });
+    });
+  }
+
+  void number_cells() {
+    tiling_.box = box_;
+    local_.assign(kinds_.size(), no_cell);
+    const auto number = [&](Kind wanted) {
+      for_each_site(box_.cells, [&](const Site& cell) {
+        if (kind(cell) == wanted) {
+          local_[static_cast<std::size_t>(box_.cell_index(cell))] =
+              static_cast<std::uint32_t>(tiling_.cells.size());
+          tiling_.cells.push_back(cell);
+        }
+      });
+      return static_cast<std::uint32_t>(tiling_.cells.size());
+    };
+    tiling_.classes.deep = number(Kind::deep);
+    tiling_.classes.internal = number(Kind::shell);
+    tiling_.classes.frontier = number(Kind::frontier);
+    tiling_.classes.all = number(Kind::external);
+  }
+
+  [[nodiscard]] std::uint32_t local(const Site& cell) const {
+    return local_[static_cast<std::size_t>(box_.cell_index(cell))];
+  }
+
+  void make_array() {
+    CellArray& array = tiling_.array;
+    std::uint32_t high[2] = {0, 0};
+    array.low[0] = array.low[1] = no_cell;
+    for (const Site& cell : tiling_.cells) {
+      for (int axis = 0; axis < 2; ++axis) {
+        array.low[axis] = std::min(array.low[axis], cell.at[axis + 1]);
+        high[axis] = std::max(high[axis], cell.at[axis + 1]);
+      }
+    }
+    for (int axis = 0; axis < 2; ++axis) {
+      array.extent[axis] = high[axis] - array.low[axis] + 1;
+    }
+    array.row_starts.push_back(0);
+    for_each_site({1, array.extent[0], array.extent[1]}, [&](const Site& row) {
+      for (std::uint32_t x = 0; x < box_.cells[0]; ++x) {
+        const std::uint32_t index = local({{x, array.low[0] + row.at[1], array.low[1] + row.at[2]}});
+        if (index != no_cell) {
+          array.x.push_back(x);
+          array.local.push_back(index);
+        }
+      }
+      array.row_starts.push_back(static_cast<std::uint32_t>(array.x.size()));
+    });
+  }
+
+  void make_segments() {
+    tiling_.segment_starts.push_back(0);
+    for (const Site& cell : tiling_.cells) {
+      std::uint32_t first = no_cell;
+      std::uint32_t count = 0;
+      const auto end_segment = [&] {
+        if (count > 0) {
+          tiling_.segments.emplace_back(first, count);
+        }
+        count = 0;
+      };
+      for_each_around(cell, [&](const Site& other, int x) {
+        const std::uint32_t index = local(other);
+        if (x == -1 || index == no_cell || index != first + count) {
+          end_segment();
+          first = index;
+        }
+        count += index == no_cell ? 0 : 1;
+      });
+      end_segment();
+      tiling_.segment_starts.push_back(static_cast<std::uint32_t>(tiling_.segments.size()));
+    }
+  }
+
+  /// A particle of mine may be in any voxel that touches one of mine, before it is sent to its new owner.
+  [[nodiscard]] bool is_in_reach(const Site& voxel) const {
+    if (owner(voxel) == rank_) {
+      return true;
+    }
+    for (int z = -1; z <= 1; ++z) {
+      for (int y = -1; y <= 1; ++y) {
+        for (int x = -1; x <= 1; ++x) {
+          if (owner(moved(voxel, x, y, z, voxels_)) == rank_) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
+  }
+
+  template <typename Use>
+  void for_each_rim_voxel(Use&& use) const {
+    for (std::uint32_t cell = tiling_.classes.internal; cell < tiling_.classes.all; ++cell) {
+      for_each_voxel(tiling_.cells[cell], use);
+    }
+  }
+
+  void find_neighbours() {
+    std::vector<bool> is_neighbour;
+    const auto note = [&](Owner other) {
+      if (is_foreign(other)) {
+        const auto index = static_cast<std::size_t>(other);
+        is_neighbour.resize(std::max(is_neighbour.size(), index + 1));
+        is_neighbour[index] = true;
+      }
+    };
+    for_each_rim_voxel([&](const Site& voxel) {
+      if (owner(voxel) != no_owner && is_in_reach(voxel)) {
+        note(owner(voxel));
+        for_each_near(voxel, [&](const Site& other) { note(owner(other)); });
+      }
+    });
+    for (std::size_t other = 0; other < is_neighbour.size(); ++other) {
+      if (is_neighbour[other]) {
+        tiling_.neighbours.push_back(static_cast<int>(other));
+      }
+    }
+    tiling_.near_voxels.assign(tiling_.neighbours.size(), 0);
+  }
+
+  [[nodiscard]] std::int32_t neighbour(Owner other) const {
+    const auto& all = tiling_.neighbours;
+    return static_cast<std::int32_t>(std::lower_bound(all.begin(), all.end(), other) - all.begin());
+  }
+
+  void make_connections() {
+    for_each_rim_voxel([&](const Site& voxel) {
+      Connection connection;
+      const Owner found = owner(voxel);
+      tiling_.foreign_voxels += is_foreign(found) ? 1 : 0;
+      if (found == rank_) {
+        connection.owner = mine;
+      } else if (found != no_owner && is_in_reach(voxel)) {
+        connection.owner = neighbour(found);
+        connection.near |= std::uint64_t{1} << connection.owner;
+      }
+      if (connection.owner != nobody) {
+        for_each_near(voxel, [&](const Site& other) {
+          if (is_foreign(owner(other))) {
+            connection.near |= std::uint64_t{1} << neighbour(owner(other));
+          }
+        });
+      }
+      for (std::size_t index = 0; found == rank_ && index < tiling_.near_voxels.size(); ++index) {
+        tiling_.near_voxels[index] += static_cast<std::int64_t>(connection.near >> index & 1);
+      }
+      tiling_.connections.push_back(connection);
+    });
+  }
+
+  Box box_;
+  std::uint32_t voxels_[3];
+  const Owners& owners_;
+  Owner rank_;
+  std::vector<Offset> offsets_;
+  std::vector<Kind> kinds_;           ///< of all cells of the box
+  std::vector<Owner> summaries_;      ///< of all cells of the box
+  std::vector<std::uint32_t> local_;  ///< of all cells of the box
+  Tiling tiling_;
+};
+
+}  // namespace
+
+std::vector<Offset> near_offsets(const Box& box) {
+  const int reach = static_cast<int>(box.voxels_per_cell);
+  const auto gap_square = [&](int step, int axis) {
+    const double gap = std::max(std::abs(step) - 1, 0) * box.voxel_side(axis);
+    return gap * gap;
+  };
+  std::vector<Offset> offsets;
+  for (int z = -reach; z <= reach; ++z) {
+    for (int y = -reach; y <= reach; ++y) {
+      for (int x = -reach; x <= reach; ++x) {
+        if (gap_square(x, 0) + gap_square(y, 1) + gap_square(z, 2) < 1) {
+          offsets.push_back({x, y, z});
+        }
+      }
+    }
+  }
+  return offsets;
+}
+
+Tiling make_tiling(const Box& box, const Owners& owners, int rank) {
+  return Tiler(box, owners, rank).tile();
+}
+
+}  // namespace particles
