@@ -25,10 +25,12 @@ std::vector<std::uint64_t> translated(const SimulatedGpuLaunch& launch, Context&
   const AddressSpace& space = AddressSpace::instance();
   for (std::size_t i = 0; i < launch.argument_bytes / word_bytes; ++i) {
     if (!space.contains(words[i])) continue;
-    const AllocationRef allocation = find_allocation(words[i]);
-    // a pointer one past the end belongs to no allocation, but may still be compared with
-    const bool reachable = allocation == nullptr || context.reaches(*allocation->device);
-    if (reachable) words[i] = reinterpret_cast<std::uint64_t>(AddressSpace::mapped(words[i]));
+    AllocationRef allocation = find_allocation(words[i]);
+    // A pointer one past the end belongs to no allocation, but may still be compared with. Any other that
+    // does not is taken for two numbers of 32 bits, which may look like one.
+    if (allocation == nullptr) allocation = find_allocation(words[i] - 1);
+    if (allocation != nullptr && context.reaches(*allocation->device))
+      words[i] = reinterpret_cast<std::uint64_t>(AddressSpace::mapped(words[i]));
   }
   return words;
 }

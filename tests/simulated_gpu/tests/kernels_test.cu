@@ -2,6 +2,7 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -207,6 +208,36 @@ TEST(Kernels, read_managed_and_pinned_memory) {
   EXPECT_EQ(sum.values()[0], 42);
   EXPECT_EQ(cudaFree(managed), cudaSuccess);
   EXPECT_EQ(cudaFreeHost(pinned), cudaSuccess);
+}
+
+struct Counts {
+  unsigned lower;
+  unsigned upper;
+};
+
+__global__ void take_counts(Counts counts, unsigned* taken) {
+  taken[0] = counts.lower;
+  taken[1] = counts.upper;
+}
+
+TEST(Kernels, get_counts_as_they_are_though_together_they_look_like_an_address) {
+  const Array<unsigned> taken(std::vector<unsigned>(2, 0));
+  const auto upper = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(taken.pointer()) >> 32);
+  run(1, 1, take_counts, Counts{0xFFFFFFF0, upper}, taken.pointer());
+  EXPECT_EQ(taken.values()[0], 0xFFFFFFF0);
+  EXPECT_EQ(taken.values()[1], upper);
+}
+
+__global__ void fill_up_to(int* begin, const int* end) {
+  for (; begin != end; ++begin) {
+    *begin = 7;
+  }
+}
+
+TEST(Kernels, get_the_end_of_memory_as_an_address) {
+  const Array<int> filled(std::vector<int>(3, 0));
+  run(1, 1, fill_up_to, filled.pointer(), filled.pointer() + 3);
+  EXPECT_EQ(filled.values(), (std::vector<int>{7, 7, 7}));
 }
 
 }  // namespace
