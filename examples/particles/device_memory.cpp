@@ -48,7 +48,10 @@ DeviceTiling::DeviceTiling(const Tiling& tiling, const Domain& domain)
              segments_.get(),
              connections_.get(),
              domain.capsules.empty() ? nullptr : is_near_wall_.get()},
-      wall_{capsules_.get(), static_cast<int>(domain.capsules.size()), domain.bounces_back} {}
+      wall_{capsules_.get(), static_cast<int>(domain.capsules.size()), domain.bounces_back} {
+  // A copy of little from pageable memory may return before it has arrived.
+  example::check(cudaDeviceSynchronize(), "wait for copies to the GPU");
+}
 
 std::int64_t DeviceTiling::bytes(const Tiling& tiling) {
   return bytes_of(tiling.array.row_starts, tiling.array.x, tiling.array.local, tiling.segment_starts,
