@@ -13,6 +13,10 @@ __device__ inline std::uint32_t thread_index() {
   return blockIdx.x * blockDim.x + threadIdx.x;
 }
 
+__device__ inline std::uint32_t thread_count() {
+  return gridDim.x * blockDim.x;
+}
+
 __device__ inline std::uint32_t bits_of(float value) {
   std::uint32_t bits = 0;
   std::memcpy(&bits, &value, sizeof bits);

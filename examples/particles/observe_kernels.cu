@@ -8,7 +8,7 @@ namespace particles {
 namespace {
 
 /// Each takes several particles, lest all of them add to the same words.
-constexpr std::uint32_t observing_threads = 1 << 16;
+constexpr std::uint32_t most_threads = 1 << 16;
 
 /// splitmix64's finisher: every bit of the result depends on every bit of the input.
 __device__ std::uint64_t mix(std::uint64_t value) {
@@ -69,7 +69,7 @@ __global__ void count(Movers movers, std::uint32_t count, Totals* totals) {
   unsigned long long particles = 0;
   unsigned long long identities = 0;
   unsigned long long hash = 0;
-  for (std::uint32_t index = thread_index(); index < count; index += observing_threads) {
+  for (std::uint32_t index = thread_index(); index < count; index += thread_count()) {
     if (movers.cells[index] != no_cell) {
       const Place place = movers.places[index];
       ++particles;
@@ -85,7 +85,7 @@ __global__ void count(Movers movers, std::uint32_t count, Totals* totals) {
 __global__ void observe(Cells cells, Sorted sorted, Repulsion repulsion, float back, Totals* totals) {
   const std::uint32_t end = sorted.starts[cells.classes.all];
   Totals own{};
-  for (std::uint32_t index = thread_index(); index < end; index += observing_threads) {
+  for (std::uint32_t index = thread_index(); index < end; index += thread_count()) {
     if (sorted.motions[index].is_own != 0) {
       observe_own(cells, sorted, repulsion, back, index, own);
       continue;
@@ -123,12 +123,13 @@ __global__ void forces(Cells cells, Sorted sorted, Repulsion repulsion, Force* f
 }  // namespace kernels
 
 void queue_count(const example::Stream& stream, const Movers& movers, std::uint32_t count, Totals* totals) {
-  example::launch(stream, observing_threads, kernels::count, movers, count, totals);
+  example::launch(stream, std::clamp(count, 1U, most_threads), kernels::count, movers, count, totals);
 }
 
 void queue_observe(const example::Stream& stream, const Cells& cells, const Sorted& sorted,
-                   const Repulsion& repulsion, float back, Totals* totals) {
-  example::launch(stream, observing_threads, kernels::observe, cells, sorted, repulsion, back, totals);
+                   const Repulsion& repulsion, float back, std::uint32_t most, Totals* totals) {
+  example::launch(stream, std::clamp(most, 1U, most_threads), kernels::observe, cells, sorted, repulsion,
+                  back, totals);
 }
 
 void queue_forces(const example::Stream& stream, const Cells& cells, const Sorted& sorted,

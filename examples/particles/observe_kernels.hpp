@@ -27,10 +27,10 @@ constexpr int totals_words = sizeof(Totals) / 8;
 /// identities and hash.
 void queue_count(const example::Stream& stream, const Movers& movers, std::uint32_t count, Totals* totals);
 
-/// The other sums, over all that is sorted. `back` leads, times the force, from a velocity to that of the
-/// position's time.
+/// The other sums, over all that is sorted, `most` particles at most. `back` leads, times the force, from a
+/// velocity to that of the position's time.
 void queue_observe(const example::Stream& stream, const Cells& cells, const Sorted& sorted,
-                   const Repulsion& repulsion, float back, Totals* totals);
+                   const Repulsion& repulsion, float back, std::uint32_t most, Totals* totals);
 
 /// The forces on all that is sorted, or zero for others' particles.
 struct Force {

@@ -329,7 +329,8 @@ Totals Simulation::observe() {
   if (halted_.empty()) {
     queue_count(boundary_, memory_->moved(), mover_count_, totals_.get());
     queue_observe(boundary_, device_tiling_->cells(), memory_->sorted(), mover_.repulsion,
-                  steps_ == 0 ? 0 : mover_.step / 2, totals_.get());
+                  steps_ == 0 ? 0 : mover_.step / 2, status_.get()->ends[2] + exchange_.inbox().come(),
+                  totals_.get());
   }
   sum_over_ranks(totals);
   return totals;

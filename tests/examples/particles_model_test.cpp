@@ -1,0 +1,302 @@
+// The domain, its wall, and the force of a pair, compared with closed forms.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "examples/particles/capsule.hpp"
+#include "examples/particles/domain.hpp"
+#include "examples/particles/pair.hpp"
+#include "examples/particles/partition.hpp"
+#include "examples/particles/start.hpp"
+#include "examples/particles/survey.hpp"
+#include "examples/particles/wall.hpp"
+
+namespace particles {
+namespace {
+
+constexpr Capsule tapered{{2, 3, 4}, {7, 3, 4}, 2, 1};
+
+Vector random_point(std::mt19937& random) {
+  std::uniform_real_distribution<double> coordinate(-2, 12);
+  return {coordinate(random), coordinate(random), coordinate(random)};
+}
+
+/// The least distance from any ball between the two ends: the definition.
+double distance_from_balls(const Capsule& capsule, Vector point) {
+  double least = 1e9;
+  constexpr int balls = 20000;
+  for (int ball = 0; ball <= balls; ++ball) {
+    const double part = static_cast<double>(ball) / balls;
+    const Vector centre = capsule.from + part * (capsule.to - capsule.from);
+    const double radius = capsule.from_radius + part * (capsule.to_radius - capsule.from_radius);
+    least = std::min(least, length(point - centre) - radius);
+  }
+  return least;
+}
+
+TEST(ParticlesCapsule, is_as_far_as_the_nearest_of_its_balls) {
+  std::mt19937 random(1);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Vector point = random_point(random);
+    EXPECT_NEAR(surface_of(tapered, point).distance, distance_from_balls(tapered, point), 1e-6);
+  }
+}
+
+TEST(ParticlesCapsule, has_a_normal_along_which_the_distance_grows) {
+  std::mt19937 random(2);
+  for (int trial = 0; trial < 200; ++trial) {
+    const Vector point = random_point(random);
+    const Surface surface = surface_of(tapered, point);
+    EXPECT_NEAR(length(surface.normal), 1, 1e-12);
+    constexpr double step = 1e-5;
+    EXPECT_NEAR(surface_of(tapered, point + step * surface.normal).distance - surface.distance, step, 1e-9);
+  }
+}
+
+/// A cylinder along x, for all that happens far from its ends.
+constexpr Capsule cylinder{{-100, 0, 0}, {100, 0, 0}, 2, 2};
+
+TEST(ParticlesWall, reflects_a_particle_as_a_mirror_does) {
+  const Wall wall{&cylinder, 1, false};
+  // Upwards and forwards through the top at y = 2, half of the way.
+  Path path{{0, 1.5, 0}, {1, 2.5, 0}, {1, 1, 0}};
+  ASSERT_TRUE(reflect(wall, path));
+  EXPECT_NEAR(path.to.x, 1, 1e-12);
+  EXPECT_NEAR(path.to.y, 1.5, 1e-12);
+  EXPECT_NEAR(path.to.z, 0, 1e-12);
+  EXPECT_NEAR(path.velocity.x, 1, 1e-12);
+  EXPECT_NEAR(path.velocity.y, -1, 1e-12);
+}
+
+TEST(ParticlesWall, keeps_angle_and_speed_in_a_circle) {
+  const Wall wall{&cylinder, 1, false};
+  // A chord of a circle is followed by chords of the same length, whatever the angle.
+  const double angle = 0.7;
+  Vector at{0, 2 * std::cos(angle), 2 * std::sin(angle)};
+  at = 0.999 * at;
+  Vector velocity{0.1, -1, 0.3};
+  const double distance_from_axis =
+      std::abs(at.y * velocity.z - at.z * velocity.y) / std::hypot(velocity.y, velocity.z);
+  for (int step = 0; step < 1000; ++step) {
+    Path path{at, at + 0.05 * velocity, velocity};
+    ASSERT_TRUE(reflect(wall, path));
+    ASSERT_FALSE(wall.has_outside(path.to));
+    at = path.to;
+    velocity = path.velocity;
+    EXPECT_NEAR(std::abs(at.y * velocity.z - at.z * velocity.y) / std::hypot(velocity.y, velocity.z),
+                distance_from_axis, 1e-9);
+  }
+  EXPECT_NEAR(length(velocity), std::sqrt(0.01 + 1 + 0.09), 1e-9);
+}
+
+TEST(ParticlesWall, turns_a_particle_round_where_it_bounces_back) {
+  const Wall wall{&cylinder, 1, true};
+  Path path{{0, 1.5, 0}, {1, 2.5, 0}, {1, 1, 0}};
+  ASSERT_TRUE(reflect(wall, path));
+  EXPECT_NEAR(path.to.x, 0, 1e-12);
+  EXPECT_NEAR(path.to.y, 1.5, 1e-12);
+  EXPECT_NEAR(path.velocity.x, -1, 1e-12);
+  EXPECT_NEAR(path.velocity.y, -1, 1e-12);
+}
+
+TEST(ParticlesWall, puts_back_what_it_cannot_keep_inside) {
+  const Capsule narrow{{-100, 0, 0}, {100, 0, 0}, 0.01, 0.01};
+  const Wall wall{&narrow, 1, false};
+  Path path{{0, 0, 0}, {0, 5.003, 0}, {0, 1, 0}};
+  ASSERT_FALSE(reflect(wall, path));
+  EXPECT_EQ(path.to.y, 0);
+  EXPECT_EQ(path.velocity.y, -1);
+}
+
+Box cube(double side) {
+  const auto cells = static_cast<std::uint32_t>(side);
+  return {{side, side, side}, {cells, cells, cells}, 2};
+}
+
+Place place_at(const Box& box, double x, double y, double z) {
+  const auto coordinate = [&](double value, int axis) {
+    return static_cast<std::uint32_t>(static_cast<std::int64_t>(std::llround(value / box.unit(axis))));
+  };
+  return {{coordinate(x, 0), coordinate(y, 1), coordinate(z, 2)}, 0};
+}
+
+TEST(ParticlesPair, repels_with_the_force_of_the_soft_model) {
+  const Box box = cube(5);
+  const Repulsion repulsion(box, 25);
+  Repulsion::Sum sum{};
+  const auto separation = repulsion.between(place_at(box, 1, 1, 1), place_at(box, 1.3, 1.4, 1));
+  ASSERT_TRUE(separation.is_near());
+  repulsion.add_force(separation, sum);
+  EXPECT_NEAR(repulsion.force_of(sum.x), -25 * 0.5 * 0.6, 1e-5);
+  EXPECT_NEAR(repulsion.force_of(sum.y), -25 * 0.5 * 0.8, 1e-5);
+  EXPECT_EQ(sum.z, 0);
+  EXPECT_NEAR(repulsion.energy_of(separation.square), 25 * 0.25 / 2, 1e-5);
+  EXPECT_NEAR(repulsion.virial_of(separation.square), 25 * 0.25, 1e-5);
+}
+
+TEST(ParticlesPair, repels_across_the_boundary_and_exactly_oppositely) {
+  const Box box = cube(5);
+  const Repulsion repulsion(box, 25);
+  std::mt19937 random(3);
+  std::uniform_real_distribution<double> coordinate(-0.4, 0.4);
+  for (int trial = 0; trial < 1000; ++trial) {
+    const Place one = place_at(box, coordinate(random), coordinate(random), coordinate(random));
+    const Place other = place_at(box, coordinate(random), coordinate(random), coordinate(random));
+    Repulsion::Sum sum{};
+    const auto there = repulsion.between(one, other);
+    const auto back = repulsion.between(other, one);
+    ASSERT_EQ(there.is_near(), back.is_near());
+    if (there.is_near()) {
+      repulsion.add_force(there, sum);
+      EXPECT_NE(sum.x, 0);
+      repulsion.add_force(back, sum);
+    }
+    EXPECT_EQ(sum.x, 0);
+    EXPECT_EQ(sum.y, 0);
+    EXPECT_EQ(sum.z, 0);
+  }
+}
+
+TEST(ParticlesPair, leaves_alone_what_is_at_one_place_or_as_far_as_the_cutoff) {
+  const Box box = cube(5);
+  const Repulsion repulsion(box, 25);
+  EXPECT_FALSE(repulsion.between(place_at(box, 1, 1, 1), place_at(box, 1, 1, 1)).is_near());
+  EXPECT_FALSE(repulsion.between(place_at(box, 1, 1, 1), place_at(box, 2, 1, 1)).is_near());
+}
+
+/// Two particles that pass through each other, head on: while they touch, their distance is r = 1 − d with
+/// d'' = 2 a d / m … in closed form d(t) = v / w sin(w t), w² = 2 a, since each is pushed back by a d.
+TEST(ParticlesPair, moves_two_particles_as_the_closed_form_says) {
+  const Box box = cube(8);
+  const double strength = 3;
+  const Repulsion repulsion(box, strength);
+  const double speed = 0.5;  // of approach
+  const double frequency = std::sqrt(2 * strength);
+  double left = 3;
+  double right = 4;
+  double left_velocity = speed / 2;
+  double right_velocity = -speed / 2;
+  const double step = 1e-4;
+  for (int count = 0; count * step * frequency < 3; ++count) {
+    Repulsion::Sum sum{};
+    const auto separation = repulsion.between(place_at(box, left, 4, 4), place_at(box, right, 4, 4));
+    if (separation.is_near()) {
+      repulsion.add_force(separation, sum);
+    }
+    const double kick = (count == 0 ? 0.5 : 1) * step * repulsion.force_of(sum.x);
+    left_velocity += kick;
+    right_velocity -= kick;
+    left += step * left_velocity;
+    right += step * right_velocity;
+    const double expected = 1 - speed / frequency * std::sin(frequency * step * (count + 1));
+    ASSERT_NEAR(right - left, expected, 1e-4) << count;
+  }
+}
+
+TEST(ParticlesStart, puts_each_particle_into_its_own_part_of_the_box_with_no_momentum) {
+  Options options;
+  options.size = {4, 5, 6};
+  const Domain domain = make_domain(options);
+  const Start start = make_start(options, domain);
+  EXPECT_NEAR(static_cast<double>(start.site_count()) / (4 * 5 * 6), 3, 0.3);
+  double momentum = 0;
+  for (std::uint32_t identity = 0; identity < start.site_count(); ++identity) {
+    const Place place = start.place_of(identity);
+    EXPECT_EQ(place.identity, identity);
+    EXPECT_EQ(example::wide_product(place.at[0], start.sites[0]) >> 32, identity % start.sites[0]);
+    momentum += start.motion_of(identity).velocity[1];
+  }
+  EXPECT_NEAR(momentum, 0, start.site_count() % 2 == 0 ? 1e-3 : 10);
+}
+
+TEST(ParticlesDomain, counts_as_fluid_every_voxel_with_a_point_inside) {
+  Options options;
+  options.shape = Shape::tube;
+  options.size = {6, 6, 6};
+  options.radii = {1.7, 1.1};
+  const Domain domain = make_domain(options);
+  const std::vector<std::uint8_t> fluid = fluid_of(domain);
+  std::mt19937 random(4);
+  std::uniform_int_distribution<std::uint32_t> coordinate;
+  int inside = 0;
+  for (int trial = 0; trial < 100000; ++trial) {
+    const Place place{{coordinate(random), coordinate(random), coordinate(random)}, 0};
+    const Vector point{place.at[0] * domain.box.unit(0), place.at[1] * domain.box.unit(1),
+                       place.at[2] * domain.box.unit(2)};
+    if (!domain.wall().has_outside(point)) {
+      ++inside;
+      ASSERT_GT(fluid[static_cast<std::size_t>(domain.box.voxel_index(domain.box.voxel_of(place)))], 0);
+    }
+  }
+  EXPECT_GT(inside, 1000);
+}
+
+TEST(ParticlesPartition, by_slabs_has_pieces_of_nearly_one_volume_and_two_neighbours) {
+  Options options;
+  options.size = {8, 8, 40};
+  options.pieces = 8;
+  const Domain domain = make_domain(options);
+  const std::vector<std::uint8_t> fluid = fluid_of(domain);
+  const Partition partition = make_partition(options, domain.box, fluid);
+  ASSERT_EQ(partition.complaint, "");
+  const Survey found = survey(domain.box, fluid, partition.owners, options.pieces);
+  EXPECT_NEAR(found.imbalance, 0, 1e-9);
+  EXPECT_EQ(found.edge_cut, 8 * 16 * 16);
+  EXPECT_EQ(found.most_neighbours, 2);
+  EXPECT_NEAR(found.sent_share, 8 * 2.0 / 40, 1e-9)
+      << "a cutoff's width on either side of each of eight cuts";
+}
+
+TEST(ParticlesPartition, comes_back_from_the_file_that_it_was_written_to) {
+  Options options;
+  options.size = {4, 4, 4};
+  options.pieces = 3;
+  options.partition = "random";
+  const Domain domain = make_domain(options);
+  const std::vector<std::uint8_t> fluid = fluid_of(domain);
+  const Owners owners = make_partition(options, domain.box, fluid).owners;
+  const std::string path = testing::TempDir() + "particles_partition";
+  ASSERT_EQ(write_partition(path, domain.box, 3, owners), "");
+  options.partition = path;
+  EXPECT_EQ(make_partition(options, domain.box, fluid).owners, owners);
+  options.pieces = 4;
+  EXPECT_NE(
+      make_partition(options, domain.box, fluid).complaint.find("and not for \"voxels 8 8 8 pieces 4\""),
+      std::string::npos);
+}
+
+TEST(ParticlesPartition, says_which_piece_is_empty_and_what_is_too_small) {
+  Options options;
+  options.size = {3, 3, 3};
+  options.voxels_per_cutoff = 1;
+  options.pieces = 20;
+  const Domain domain = make_domain(options);
+  const std::vector<std::uint8_t> fluid = fluid_of(domain);
+  EXPECT_NE(make_partition(options, domain.box, fluid).complaint.find(" is empty"), std::string::npos);
+  options.pieces = 28;
+  EXPECT_EQ(make_partition(options, domain.box, fluid).complaint, "27 voxels are too few for 28 ranks");
+}
+
+TEST(ParticlesPartition, by_scotch_has_less_surface_than_slabs_of_a_cube) {
+  Options options;
+  options.size = {12, 12, 12};
+  options.pieces = 8;
+  const Domain domain = make_domain(options);
+  const std::vector<std::uint8_t> fluid = fluid_of(domain);
+  const std::int64_t slabs =
+      survey(domain.box, fluid, make_partition(options, domain.box, fluid).owners, options.pieces).edge_cut;
+  options.partition = "scotch";
+  const Partition partition = make_partition(options, domain.box, fluid);
+  if (partition.complaint.find("without libscotch") != std::string::npos) {
+    GTEST_SKIP() << partition.complaint;
+  }
+  ASSERT_EQ(partition.complaint, "");
+  const Survey found = survey(domain.box, fluid, partition.owners, options.pieces);
+  EXPECT_LT(found.edge_cut, slabs);
+  EXPECT_LT(found.imbalance, 0.1);
+}
+
+}  // namespace
+}  // namespace particles
