@@ -33,8 +33,11 @@ struct Case {
     for (int axis = 0; axis < 3; ++axis) {
       const int limit = static_cast<int>(box.voxels(axis));
       const int apart = std::abs(static_cast<int>(one.at[axis]) - static_cast<int>(other.at[axis]));
-      const double gap = std::max(std::min(apart, limit - apart) - 1, 0) * box.voxel_side(axis);
-      square += gap * gap;
+      const int voxels = std::min(apart, limit - apart) - 1;
+      if (voxels > 0) {
+        const double gap = voxels * box.voxel_side(axis);
+        square += gap * gap;
+      }
     }
     return std::sqrt(square);
   }
