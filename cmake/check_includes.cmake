@@ -58,6 +58,8 @@ may_include(interpose/staging ${basis} interpose/datatypes interpose/progress)
 set(below ${basis} interpose/datatypes interpose/progress interpose/messages interpose/network interpose/protocol
     interpose/staging)
 may_include(interpose/collectives/schedules ${below})
+# The operations that kernels know are in schedules; of collectives it knows nothing else.
+may_include(interpose/windows ${below} interpose/collectives/schedules)
 may_include(interpose/collectives/kernels ${below} interpose/collectives/schedules)
 may_include(interpose/collectives/deferred ${below} interpose/collectives/schedules interpose/collectives/kernels)
 may_include(interpose/collectives/agreement ${below} interpose/collectives/schedules interpose/collectives/deferred)

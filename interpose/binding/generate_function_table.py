@@ -16,7 +16,7 @@ COLLECTIVE = (r"(Bcast|Reduce|Allreduce|Gatherv?|Scatterv?|Allgatherv?|Alltoall[
 NEIGHBOUR = r"Neighbor_(allgatherv?|alltoall[vw]?)"
 
 # The first row whose pattern matches the whole name (without MPI_) wins. An owner is a source file of
-# wrappers/, staging/ or collectives/ (`communicators` is communicator_calls.cpp). `pass` is the generic
+# wrappers/, staging/, windows/ or collectives/ (`communicators` is communicator_calls.cpp). `pass` is the generic
 # expansion; `left_out` is known and not wrapped.
 OWNERS = [
     # conversions between C and Fortran handles and statuses: they neither communicate nor cost time
@@ -35,10 +35,12 @@ OWNERS = [
     ("persistent_collectives", r"(" + COLLECTIVE + "|" + NEIGHBOUR + r")_init" + LARGE_COUNT),
     ("nonblocking_exchange", r"Isendrecv(_replace)?" + LARGE_COUNT),
     ("request_status", r"Request_get_status_(all|any|some)"),
+    ("window_calls", r"R?(put|get|accumulate|get_accumulate)" + LARGE_COUNT + r"|Fetch_and_op|Compare_and_swap"
+                     + r"|Win_(create|shared_query)" + LARGE_COUNT + r"|Win_(free|fence|start|complete|post|wait|test|sync|get_attr"
+                     + r"|(un)?lock(_all)?|flush(_local)?(_all)?)"),
     ("refused_calls", r"Buffer_attach" + LARGE_COUNT
                       + r"|P(send|recv)_init"
-                      + r"|R?(put|get|accumulate|get_accumulate)" + LARGE_COUNT + r"|Fetch_and_op|Compare_and_swap"
-                      + r"|Win_create" + LARGE_COUNT + r"|Win_attach"
+                      + r"|Win_attach"
                       + r"|File_(read|write)(_at)?(_all|_ordered)(_begin|_end)" + LARGE_COUNT),
     ("staged_calls", r"(Un)?pack(_external)?" + LARGE_COUNT + r"|Reduce_local" + LARGE_COUNT
                      + r"|File_i?(read|write)(_at)?(_all|_shared|_ordered)?" + LARGE_COUNT),

@@ -1,0 +1,39 @@
+// One access of a window's target, checked: where it lies in the target's memory, and which buffer of this
+// process meets it. Knows neither how bytes move nor what becomes of them.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+
+#include "interpose/windows/window.hpp"
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::interpose {
+
+/// A part of a target's memory, as a call names it.
+struct TargetPart {
+  int rank = MPI_PROC_NULL;
+  MPI_Aint displacement = 0;
+  MPI_Count count = 0;
+  MPI_Datatype datatype = MPI_DATATYPE_NULL;
+};
+
+/// The result of the checks.
+struct CheckedTarget {
+  int code = MPI_SUCCESS;   ///< not raised yet
+  bool is_nothing = false;  ///< MPI_PROC_NULL, or no bytes: nothing is to be done
+  std::size_t rank = 0;
+  transports::Layout where;  ///< from the memory's base on
+};
+
+/// Checks rank, displacement, count, epoch and range. Errors: UnreadableDatatype, std::bad_alloc.
+[[nodiscard]] CheckedTarget check_target(Window& window, const TargetPart& part);
+
+/// Returns an MPI code for a buffer that a call describes.
+[[nodiscard]] int check_buffer(MPI_Count count, MPI_Datatype datatype) noexcept;
+
+/// Returns the view of a buffer, as handed over by the current call. Notes that a GPU is used.
+[[nodiscard]] transports::BufferView origin_view(const void* buffer, MPI_Count count, MPI_Datatype datatype);
+
+}  // namespace penstock::interpose

@@ -1,0 +1,216 @@
+#include "interpose/windows/accumulation.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "interpose/binding/mpi_details.hpp"
+#include "interpose/calls/quiet_errors.hpp"
+#include "interpose/collectives/schedules/reduction_kind.hpp"
+#include "interpose/datatypes/basic_type.hpp"
+#include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/datatypes/known_type.hpp"
+#include "interpose/staging/host_memory.hpp"
+#include "interpose/windows/movement.hpp"
+#include "transports/copies/copy.hpp"
+#include "transports/copy_selection/blocking_copy.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+using transports::BufferView;
+using transports::Layout;
+
+/// Holds the word that makes accumulates into a target's memory atomic to each other.
+class Accumulating {
+ public:
+  Accumulating(const SharedWords& words, std::size_t target) : words_(words), target_(target) {
+    wait_with_progress([&] { return words_.try_to_accumulate(target_); });
+  }
+  ~Accumulating() { words_.end_accumulation(target_); }
+  Accumulating(const Accumulating&) = delete;
+  Accumulating& operator=(const Accumulating&) = delete;
+
+ private:
+  const SharedWords& words_;
+  std::size_t target_;
+};
+
+Status out_of_host_memory() noexcept {
+  return {Code::out_of_memory, "an accumulate's copy in host memory"};
+}
+
+/// Combines packed elements by the MPI library: into = from ∘ into. Elements with gaps need their own places.
+class Combination {
+ public:
+  Combination(MPI_Op operation, MPI_Datatype element, std::size_t bytes)
+      : operation_(operation),
+        element_(element),
+        count_(static_cast<MPI_Count>(bytes / payload_bytes(1, element))) {
+    if (static_cast<std::uint64_t>(extent_of(element)) != payload_bytes(1, element))
+      spaced_ = layout_of(element, count_);
+  }
+
+  [[nodiscard]] Status run(char* from, char* into) const {
+    if (spaced_.bytes() == 0) return reduce(from, into);
+    const auto room = static_cast<std::size_t>(count_) * static_cast<std::size_t>(extent_of(element_));
+    const HostMemory memory = HostMemory::take(2 * room);
+    if (memory.data() == nullptr) return out_of_host_memory();
+    char* const spaced_from = reinterpret_cast<char*>(memory.data());
+    char* const spaced_into = spaced_from + room;
+    for (const auto& [packed, spaced] : {std::pair{from, spaced_from}, std::pair{into, spaced_into}}) {
+      transports::LayoutCursor cursor(spaced_);
+      if (Status copied = copy_in_host({{.pointer = spaced}, spaced_}, cursor, packed, spaced_.bytes());
+          !copied.ok())
+        return copied;
+    }
+    if (Status reduced = reduce(spaced_from, spaced_into); !reduced.ok()) return reduced;
+    transports::LayoutCursor cursor(spaced_);
+    return copy_out_host(into, {{.pointer = spaced_into}, spaced_}, cursor, spaced_.bytes());
+  }
+
+ private:
+  [[nodiscard]] Status reduce(char* from, char* into) const {
+    constexpr MPI_Count most = 1 << 30;
+    const auto extent = static_cast<std::size_t>(extent_of(element_));
+    for (MPI_Count done = 0; done < count_;) {
+      const MPI_Count now = std::min(most, count_ - done);
+      const std::size_t offset = static_cast<std::size_t>(done) * extent;
+      const QuietErrors quiet;
+      if (PMPI_Reduce_local(from + offset, into + offset, static_cast<int>(now), element_, operation_) !=
+          MPI_SUCCESS)
+        return {Code::bad_argument, "MPI_Reduce_local"};
+      done += now;
+    }
+    return {};
+  }
+
+  MPI_Op operation_;
+  MPI_Datatype element_;
+  MPI_Count count_;
+  Layout spaced_;
+};
+
+/// Two packed copies in host memory, of equal length: the caller's values and the target's.
+struct PackedPair {
+  explicit PackedPair(std::size_t bytes) : memory(HostMemory::take(2 * bytes)), bytes(bytes) {}
+  [[nodiscard]] bool is_empty() const noexcept { return memory.data() == nullptr; }
+  [[nodiscard]] char* origins() const noexcept { return reinterpret_cast<char*>(memory.data()); }
+  [[nodiscard]] char* targets() const noexcept { return origins() + bytes; }
+
+  HostMemory memory;
+  std::size_t bytes;
+};
+
+Status accumulate_packed(Window& window, const CheckedTarget& target, const BufferView& origin,
+                         const BufferView* result, MPI_Op operation, MPI_Datatype element) {
+  const std::size_t bytes = target.where.bytes();
+  const PackedPair packed(bytes);
+  const HostMemory earlier = result != nullptr ? HostMemory::take(bytes) : HostMemory();
+  if (packed.is_empty() || (result != nullptr && earlier.data() == nullptr)) return out_of_host_memory();
+  const bool changes = operation != MPI_NO_OP;
+  if (changes) {
+    if (Status fetched = transports::download(packed.origins(), origin); !fetched.ok()) return fetched;
+  }
+  MemberMemory& memory = window.member(target.rank);
+  {
+    const Accumulating atomically(window.words(), target.rank);
+    const bool replaces = operation == MPI_REPLACE;
+    if (!replaces || result != nullptr) {
+      if (Status read = memory.read(packed.targets(), target.where); !read.ok()) return read;
+    }
+    if (result != nullptr) std::memcpy(earlier.data(), packed.targets(), bytes);
+    if (changes && !replaces) {
+      const Combination combination(operation, element, bytes);
+      if (Status combined = combination.run(packed.origins(), packed.targets()); !combined.ok())
+        return combined;
+    }
+    if (changes) {
+      const char* const values = replaces ? packed.origins() : packed.targets();
+      if (Status written = memory.write(target.where, values); !written.ok()) return written;
+    }
+  }
+  return result != nullptr ? transports::upload(*result, earlier.data()) : Status{};
+}
+
+void note_gpu_of(const BufferView& view) {
+  if (transports::lives_on_device(view.buffer.kind)) note_gpu_use();
+}
+
+}  // namespace
+
+int accumulate(const std::shared_ptr<Window>& window, const char* mpi_call, const CallersBuffer& origin,
+               const CallersBuffer* result, const TargetPart& target, MPI_Op operation,
+               MPI_Request* request) {
+  if (!is_predefined(operation)) return window->raise(MPI_ERR_OP);
+  const CheckedTarget checked = check_target(*window, target);
+  int code = checked.code;
+  if (code == MPI_SUCCESS && operation != MPI_NO_OP) code = check_buffer(origin.count, origin.datatype);
+  if (code == MPI_SUCCESS && result != nullptr) code = check_buffer(result->count, result->datatype);
+  if (code != MPI_SUCCESS) return window->raise(code);
+  if (!checked.is_nothing) {
+    const MPI_Datatype element = basic_type_of(target.datatype);
+    if (element == MPI_DATATYPE_NULL && operation != MPI_REPLACE && operation != MPI_NO_OP)
+      return window->raise(MPI_ERR_TYPE);
+    BufferView from;
+    if (operation != MPI_NO_OP) from = origin_view(origin.address, origin.count, origin.datatype);
+    BufferView to;
+    if (result != nullptr) to = origin_view(result->address, result->count, result->datatype);
+    const std::size_t bytes = checked.where.bytes();
+    if (operation != MPI_NO_OP && from.layout.bytes() != bytes) return window->raise(MPI_ERR_TRUNCATE);
+    if (result != nullptr && to.layout.bytes() < bytes) return window->raise(MPI_ERR_TRUNCATE);
+    if (result != nullptr) to.layout = to.layout.prefix(bytes);
+    note_gpu_of(from);
+    note_gpu_of(to);
+    const Status done =
+        accumulate_packed(*window, checked, from, result != nullptr ? &to : nullptr, operation, element);
+    if (!done.ok()) return window->errors().raise_status(mpi_call, done);
+  }
+  if (request != nullptr) attach_operation(window, mpi_call, window->keep(checked.rank, nullptr), request);
+  return MPI_SUCCESS;
+}
+
+namespace {
+
+Status swap_packed(Window& window, const CheckedTarget& target, const BufferView& origin,
+                   const BufferView& compared, const BufferView& result) {
+  const std::size_t bytes = target.where.bytes();
+  const PackedPair packed(bytes);
+  const HostMemory wanted = HostMemory::take(bytes);
+  if (packed.is_empty() || wanted.data() == nullptr) return out_of_host_memory();
+  if (Status fetched = transports::download(packed.origins(), origin); !fetched.ok()) return fetched;
+  if (Status fetched = transports::download(wanted.data(), compared); !fetched.ok()) return fetched;
+  MemberMemory& memory = window.member(target.rank);
+  {
+    const Accumulating atomically(window.words(), target.rank);
+    if (Status read = memory.read(packed.targets(), target.where); !read.ok()) return read;
+    if (std::memcmp(packed.targets(), wanted.data(), bytes) == 0) {
+      if (Status written = memory.write(target.where, packed.origins()); !written.ok()) return written;
+    }
+  }
+  return transports::upload(result, packed.targets());
+}
+
+/// MPI compares integers, truth values and bytes.
+bool is_comparable(MPI_Datatype datatype) noexcept {
+  const KnownType* const type = known_type(datatype);
+  return type != nullptr && type->type <= transports::ElementType::uint64;
+}
+
+}  // namespace
+
+int compare_and_swap(Window& window, const void* origin, const void* compared, void* result,
+                     const TargetPart& target) {
+  const CheckedTarget checked = check_target(window, target);
+  if (checked.code != MPI_SUCCESS) return window.raise(checked.code);
+  if (checked.is_nothing) return MPI_SUCCESS;
+  if (!is_comparable(target.datatype)) return window.raise(MPI_ERR_TYPE);
+  const BufferView from = origin_view(origin, 1, target.datatype);
+  const BufferView with = origin_view(compared, 1, target.datatype);
+  const BufferView to = origin_view(result, 1, target.datatype);
+  for (const BufferView* const view : {&from, &with, &to}) note_gpu_of(*view);
+  const Status done = swap_packed(window, checked, from, with, to);
+  return done.ok() ? MPI_SUCCESS : window.errors().raise_status("MPI_Compare_and_swap", done);
+}
+
+}  // namespace penstock::interpose

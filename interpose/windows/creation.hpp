@@ -1,0 +1,38 @@
+// Creates and frees windows of ours: the members agree whether the window is one, tell each other what their
+// memory is, and share the words by which they synchronise. Knows no operation.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+
+#include "interpose/windows/window.hpp"
+
+namespace penstock::interpose {
+
+/// The arguments of MPI_Win_create.
+struct WindowArguments {
+  void* base = nullptr;
+  MPI_Aint size = 0;
+  MPI_Aint unit = 1;
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Comm communicator = MPI_COMM_NULL;
+};
+
+enum class Maker : std::uint8_t {
+  library,  ///< no member has device memory
+  ours,
+};
+
+/// Agrees with all members who makes the window. Without an agreement, as members are on several nodes or the
+/// arguments are invalid, it is the library, too.
+[[nodiscard]] Maker maker_of(const WindowArguments& arguments);
+
+/// Makes a window of ours: maker_of() has said so on all members. Returns the code of the call; may raise an
+/// MPI error, the same on all members. Errors: std::bad_alloc.
+int make_window(const WindowArguments& arguments, MPI_Win* handle);
+
+/// Frees it; returns the code of the call.
+int free_window(const std::shared_ptr<Window>& window, MPI_Win* handle);
+
+}  // namespace penstock::interpose

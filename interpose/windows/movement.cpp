@@ -1,0 +1,66 @@
+#include "interpose/windows/movement.hpp"
+
+#include <utility>
+
+#include "interpose/progress/requests.hpp"
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+/// The request of one operation. Whoever comes first completes it: the request, or a call that completes all
+/// of the window's.
+class PendingWindowOperation final : public Pending {
+ public:
+  PendingWindowOperation(std::shared_ptr<Window> window, const char* mpi_call,
+                         std::shared_ptr<WindowOperation> operation) noexcept
+      : window_(std::move(window)), mpi_call_(mpi_call), operation_(std::move(operation)) {}
+
+  bool advance(bool /*arrived*/, const MPI_Status&) override { return window_->step(*operation_); }
+  int complete(MPI_Status&, int code) override {
+    if (code != MPI_SUCCESS || operation_->status.ok()) return code;
+    return window_->errors_of_requests().raise_status(mpi_call_, operation_->status);
+  }
+
+ private:
+  std::shared_ptr<Window> window_;
+  const char* mpi_call_;
+  std::shared_ptr<WindowOperation> operation_;
+};
+
+}  // namespace
+
+void attach_operation(const std::shared_ptr<Window>& window, const char* mpi_call,
+                      std::shared_ptr<WindowOperation> operation, MPI_Request* request) {
+  *request = MPI_REQUEST_NULL;
+  attach(request, std::make_unique<PendingWindowOperation>(window, mpi_call, std::move(operation)));
+}
+
+int move(const std::shared_ptr<Window>& window, const char* mpi_call, Direction direction, const void* origin,
+         MPI_Count count, MPI_Datatype datatype, const TargetPart& target, MPI_Request* request) {
+  CheckedTarget checked = check_target(*window, target);
+  if (checked.code == MPI_SUCCESS) checked.code = check_buffer(count, datatype);
+  if (checked.code != MPI_SUCCESS) return window->raise(checked.code);
+  std::unique_ptr<transports::Pull> pull;
+  if (!checked.is_nothing) {
+    transports::BufferView buffer = origin_view(origin, count, datatype);
+    // the side that is sent may be the shorter one, as for messages
+    const std::size_t sent = direction == Direction::put ? buffer.layout.bytes() : checked.where.bytes();
+    const std::size_t room = direction == Direction::put ? checked.where.bytes() : buffer.layout.bytes();
+    if (sent > room) return window->raise(MPI_ERR_TRUNCATE);
+    if (sent < room) {
+      transports::Layout& longer = direction == Direction::put ? checked.where : buffer.layout;
+      longer = longer.prefix(sent);
+    }
+    if (transports::lives_on_device(buffer.buffer.kind)) note_gpu_use();
+    const Status started = window->member(checked.rank).start(direction, buffer, checked.where, pull);
+    say_what_was_refused();
+    if (!started.ok()) return window->errors().raise_status(mpi_call, started);
+  }
+  if (pull == nullptr && request == nullptr) return MPI_SUCCESS;
+  auto operation = window->keep(checked.rank, std::move(pull));
+  if (request != nullptr) attach_operation(window, mpi_call, std::move(operation), request);
+  return MPI_SUCCESS;
+}
+
+}  // namespace penstock::interpose

@@ -1,0 +1,120 @@
+#include "interpose/windows/window.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "transports/stream_order/stream_order.hpp"
+
+namespace penstock::interpose {
+
+namespace cuda = transports::cuda;
+
+Window::Window(MPI_Win handle, std::size_t rank, std::vector<MemberMemory> members, SharedWords words,
+               const WindowAttributes& attributes)
+    : handle_(handle),
+      rank_(rank),
+      members_(std::move(members)),
+      words_(std::move(words)),
+      attributes_(attributes) {
+  epochs_.held.resize(size(), Held::no);
+  epochs_.posts_seen.resize(size());
+  epochs_.completions_seen.resize(size());
+}
+
+bool Window::may_access(std::size_t target) {
+  const std::lock_guard lock(mutex_);
+  switch (epochs_.access) {
+    case Access::none:
+      return false;
+    case Access::fence:
+    case Access::all_locked:
+      return true;
+    case Access::group:
+      return std::ranges::find(epochs_.targets, target) != epochs_.targets.end();
+    case Access::locks:
+      return epochs_.held[target] != Held::no;
+  }
+  return false;
+}
+
+std::shared_ptr<WindowOperation> Window::keep(std::size_t target, std::unique_ptr<transports::Pull> pull) {
+  auto operation = std::make_shared<WindowOperation>();
+  operation->target = target;
+  operation->pull = std::move(pull);
+  if (operation->pull == nullptr) return operation;
+  const std::lock_guard lock(mutex_);
+  operations_.push_back(operation);
+  return operation;
+}
+
+bool Window::step(WindowOperation& operation) {
+  const std::lock_guard lock(mutex_);
+  if (operation.pull == nullptr) return true;
+  bool is_over = false;
+  operation.status = operation.pull->advance(is_over);
+  if (!operation.status.ok()) is_over = true;
+  if (is_over) operation.pull.reset();
+  return is_over;
+}
+
+bool Window::step_all(std::optional<std::size_t> target) noexcept {
+  const std::lock_guard lock(mutex_);
+  bool are_over = true;
+  const auto step_one = [&](const std::shared_ptr<WindowOperation>& operation) {
+    if (target && operation->target != *target) return false;
+    bool is_over = operation->pull == nullptr;
+    if (!is_over) {
+      operation->status = operation->pull->advance(is_over);
+      if (!operation->status.ok()) {
+        is_over = true;
+        if (failure_.ok()) failure_ = operation->status;
+      }
+      if (is_over) operation->pull.reset();
+    }
+    are_over = are_over && is_over;
+    return is_over;
+  };
+  std::erase_if(operations_, step_one);
+  return are_over;
+}
+
+Status Window::complete(std::optional<std::size_t> target) {
+  wait_with_progress([&] { return step_all(target); });
+  const std::lock_guard lock(mutex_);
+  return std::exchange(failure_, Status{});
+}
+
+void Window::wait_for_kernels() {
+  const auto& own = members_[rank_].reached();
+  if (!own || !transports::lives_on_device(own->kind) || !cuda::application_is_waited_for()) return;
+  const cuda::ContextRef context = cuda::Context::of(*own);
+  if (context == nullptr || cuda::application_is_idle(*context, 0)) return;
+  cuda::Event queued;
+  {
+    const cuda::ContextScope scope(*context);
+    if (!scope.status().ok()) return;  // nothing runs in a context that is gone
+    if (!cuda::application_may_be_marked() || !cuda::mark_application(context, queued).ok())
+      return cuda::wait_for_application(*context);
+  }
+  wait_with_progress([&] {
+    bool is_over = false;
+    return !queued.query(is_over).ok() || is_over;
+  });
+}
+
+void Window::meet() {
+  SharedWords::Counter& own = words_.row(rank_).arrivals;
+  const std::uint32_t arrival = own.load(std::memory_order_relaxed) + 1;
+  own.store(arrival, std::memory_order_release);
+  std::size_t come = 0;
+  wait_with_progress([&] {
+    while (come < size() && static_cast<std::int32_t>(
+                                words_.row(come).arrivals.load(std::memory_order_acquire) - arrival) >= 0) {
+      ++come;
+    }
+    return come == size();
+  });
+}
+
+}  // namespace penstock::interpose

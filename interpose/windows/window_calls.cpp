@@ -1,0 +1,78 @@
+// Wraps the one-sided calls: those on windows of ours are carried out here, those on the MPI library's own
+// are passed on, as long as they have no device buffer. Generated from the table.
+#include <mpi.h>
+
+#include <memory>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "interpose/binding/function_names.hpp"
+#include "interpose/calls/call_scope.hpp"
+#include "interpose/calls/errors.hpp"
+#include "interpose/progress/gathering.hpp"
+#include "interpose/windows/staged_accesses.hpp"
+#include "interpose/windows/window_calls.hpp"
+#include "interpose/windows/window_table.hpp"
+
+namespace penstock::interpose {
+namespace {
+
+template <Function function>
+constexpr bool creates_window = std::string_view(name_of(function)).starts_with("MPI_Win_create");
+
+/// By name, as a handle may be an int like other arguments.
+template <Function function>
+constexpr bool names_window_first = function == Function::Win_get_attr || function == Function::Win_test ||
+                                    std::string_view(name_of(function)).starts_with("MPI_Win_shared_query");
+
+/// Returns the window: the last argument, or the one before a request, or the first.
+template <Function function, typename... Arguments>
+MPI_Win window_among(const Arguments&... arguments) {
+  const auto all = std::tie(arguments...);
+  if constexpr (function == Function::Win_free) {
+    return *std::get<0>(all);
+  } else if constexpr (names_window_first<function>) {
+    return std::get<0>(all);
+  } else if constexpr (std::is_same_v<
+                           std::tuple_element_t<sizeof...(Arguments) - 1, std::tuple<Arguments...>>,
+                           MPI_Request*>) {
+    return std::get<sizeof...(Arguments) - 2>(all);
+  } else {
+    return std::get<sizeof...(Arguments) - 1>(all);
+  }
+}
+
+template <Function function, typename Library, typename... Arguments>
+int carry_out_on_window([[maybe_unused]] CallScope& scope, Library library, Arguments... arguments) {
+  const auto by_library = [&] { return library(arguments...); };
+  if constexpr (creates_window<function>) {
+    return create_window(
+        name_of(function), [&] { return among_others<function>(by_library, arguments...); }, arguments...);
+  } else {
+    const MPI_Win handle = window_among<function>(arguments...);
+    if (const std::shared_ptr<Window> window = find_window(handle))
+      return own_window_call<function>(OwnWindowCall{window, name_of(function)}, arguments...);
+    if constexpr (window_buffers_of(function) != WindowBuffers::none) {
+      return access_by_library<function>(scope, handle, library, arguments...);
+    } else {
+      return synchronise_by_library<function>(
+          handle, [&] { return among_others<function>(by_library, arguments...); }, arguments...);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace penstock::interpose
+
+#define PENSTOCK_WINDOW_ARGUMENTS(...) __VA_ARGS__
+#define PENSTOCK_EXPAND_window_calls(name, result, parameters, arguments)                                 \
+  PENSTOCK_EXPORT result MPI_##name parameters try {                                                      \
+    using namespace penstock::interpose;                                                                  \
+    CallScope scope(Function::name, __builtin_return_address(0));                                         \
+    if (scope.stands_aside()) return PMPI_##name arguments;                                               \
+    return carry_out_on_window<Function::name>(                                                           \
+        scope, [](auto... given) { return PMPI_##name(given...); }, PENSTOCK_WINDOW_ARGUMENTS arguments); \
+  }                                                                                                       \
+  PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
+#include "interpose/binding/rows_of_owners.def"

@@ -1,0 +1,166 @@
+// What each one-sided function does on a window of ours: one function object a function, for both sizes of
+// counts. Included by window_calls.cpp alone.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <type_traits>
+
+#include "interpose/binding/function_names.hpp"
+#include "interpose/staging/out_of_reach.hpp"
+#include "interpose/windows/accumulation.hpp"
+#include "interpose/windows/creation.hpp"
+#include "interpose/windows/epochs.hpp"
+#include "interpose/windows/movement.hpp"
+
+namespace penstock::interpose {
+
+struct OwnWindowCall {
+  const std::shared_ptr<Window>& window;
+  const char* name;
+};
+
+/// Specialised below for each function, which gets the call and MPI's arguments.
+template <Function>
+constexpr int own_window_call_of = 0;
+
+template <Function function, typename... Arguments>
+int own_window_call(const OwnWindowCall& call, Arguments... arguments) {
+  return own_window_call_of<function>(call, arguments...);
+}
+
+#define PENSTOCK_OWN_ONE(Name, how) \
+  template <>                       \
+  inline constexpr auto own_window_call_of<Function::Name> = how;
+#if MPI_VERSION >= 4
+#define PENSTOCK_OWN(Name, how) PENSTOCK_OWN_ONE(Name, how) PENSTOCK_OWN_ONE(Name##_c, how)
+#else
+#define PENSTOCK_OWN(Name, how) PENSTOCK_OWN_ONE(Name, how)
+#endif
+
+namespace own_calls {
+
+inline MPI_Request* request_among() noexcept {
+  return nullptr;
+}
+inline MPI_Request* request_among(MPI_Request* request) noexcept {
+  return request;
+}
+
+template <Direction direction, typename Address>
+inline constexpr auto moved = [](const OwnWindowCall& call, Address origin, auto count, MPI_Datatype type,
+                                 int rank, MPI_Aint displacement, auto target_count, MPI_Datatype target_type,
+                                 MPI_Win, auto... request) {
+  return move(call.window, call.name, direction, origin, count, type,
+              {rank, displacement, static_cast<MPI_Count>(target_count), target_type},
+              request_among(request...));
+};
+
+inline constexpr auto accumulated = [](const OwnWindowCall& call, const void* origin, auto count,
+                                       MPI_Datatype type, int rank, MPI_Aint displacement, auto target_count,
+                                       MPI_Datatype target_type, MPI_Op operation, MPI_Win, auto... request) {
+  return accumulate(call.window, call.name, {origin, static_cast<MPI_Count>(count), type}, nullptr,
+                    {rank, displacement, static_cast<MPI_Count>(target_count), target_type}, operation,
+                    request_among(request...));
+};
+
+inline constexpr auto fetched =
+    [](const OwnWindowCall& call, const void* origin, auto count, MPI_Datatype type, void* result,
+       auto result_count, MPI_Datatype result_type, int rank, MPI_Aint displacement, auto target_count,
+       MPI_Datatype target_type, MPI_Op operation, MPI_Win, auto... request) {
+      const CallersBuffer to{result, static_cast<MPI_Count>(result_count), result_type};
+      return accumulate(call.window, call.name, {origin, static_cast<MPI_Count>(count), type}, &to,
+                        {rank, displacement, static_cast<MPI_Count>(target_count), target_type}, operation,
+                        request_among(request...));
+    };
+
+inline constexpr auto fetched_one = [](const OwnWindowCall& call, const void* origin, void* result,
+                                       MPI_Datatype type, int rank, MPI_Aint displacement, MPI_Op operation,
+                                       MPI_Win) {
+  const CallersBuffer to{result, 1, type};
+  return accumulate(call.window, call.name, {origin, 1, type}, &to, {rank, displacement, 1, type}, operation,
+                    nullptr);
+};
+
+inline constexpr auto swapped = [](const OwnWindowCall& call, const void* origin, const void* compared,
+                                   void* result, MPI_Datatype type, int rank, MPI_Aint displacement,
+                                   MPI_Win) {
+  return compare_and_swap(*call.window, origin, compared, result, {rank, displacement, 1, type});
+};
+
+inline constexpr auto queried = [](const OwnWindowCall& call, MPI_Win handle, int key, void* value,
+                                   int* flag) {
+  WindowAttributes& attributes = call.window->attributes();
+  const auto answer = [&](void* attribute) {
+    *static_cast<void**>(value) = attribute;
+    *flag = 1;
+    return MPI_SUCCESS;
+  };
+  if (key == MPI_WIN_BASE) return answer(attributes.base);
+  if (key == MPI_WIN_SIZE) return answer(&attributes.size);
+  if (key == MPI_WIN_DISP_UNIT) return answer(&attributes.unit);
+  if (key == MPI_WIN_CREATE_FLAVOR) return answer(&attributes.flavor);
+  if (key == MPI_WIN_MODEL) return answer(&attributes.model);
+  return PMPI_Win_get_attr(handle, key, value, flag);
+};
+
+inline constexpr auto not_shared = [](const OwnWindowCall& call, auto...) {
+  return call.window->raise(MPI_ERR_RMA_FLAVOR);
+};
+
+}  // namespace own_calls
+
+PENSTOCK_OWN(Put, (own_calls::moved<Direction::put, const void*>))
+PENSTOCK_OWN(Get, (own_calls::moved<Direction::get, void*>))
+PENSTOCK_OWN(Rput, (own_calls::moved<Direction::put, const void*>))
+PENSTOCK_OWN(Rget, (own_calls::moved<Direction::get, void*>))
+PENSTOCK_OWN(Accumulate, own_calls::accumulated)
+PENSTOCK_OWN(Raccumulate, own_calls::accumulated)
+PENSTOCK_OWN(Get_accumulate, own_calls::fetched)
+PENSTOCK_OWN(Rget_accumulate, own_calls::fetched)
+PENSTOCK_OWN_ONE(Fetch_and_op, own_calls::fetched_one)
+PENSTOCK_OWN_ONE(Compare_and_swap, own_calls::swapped)
+PENSTOCK_OWN_ONE(Win_get_attr, own_calls::queried)
+PENSTOCK_OWN(Win_shared_query, own_calls::not_shared)
+
+/// The synchronising calls, by the function that carries them out.
+#define PENSTOCK_OWN_EPOCH(Name, parameters, expression) \
+  PENSTOCK_OWN_ONE(Name, ([] parameters { return epochs::expression; }))
+PENSTOCK_OWN_EPOCH(Win_fence, (const OwnWindowCall& call, int assertion, MPI_Win),
+                   fence(*call.window, assertion))
+PENSTOCK_OWN_EPOCH(Win_lock, (const OwnWindowCall& call, int kind, int rank, int assertion, MPI_Win),
+                   lock(*call.window, kind, rank, assertion))
+PENSTOCK_OWN_EPOCH(Win_unlock, (const OwnWindowCall& call, int rank, MPI_Win), unlock(*call.window, rank))
+PENSTOCK_OWN_EPOCH(Win_lock_all, (const OwnWindowCall& call, int assertion, MPI_Win),
+                   lock_all(*call.window, assertion))
+PENSTOCK_OWN_EPOCH(Win_unlock_all, (const OwnWindowCall& call, MPI_Win), unlock_all(*call.window))
+PENSTOCK_OWN_EPOCH(Win_flush, (const OwnWindowCall& call, int rank, MPI_Win),
+                   flush(*call.window, call.name, rank))
+PENSTOCK_OWN_EPOCH(Win_flush_local, (const OwnWindowCall& call, int rank, MPI_Win),
+                   flush(*call.window, call.name, rank))
+PENSTOCK_OWN_EPOCH(Win_flush_all, (const OwnWindowCall& call, MPI_Win), flush_all(*call.window, call.name))
+PENSTOCK_OWN_EPOCH(Win_flush_local_all, (const OwnWindowCall& call, MPI_Win),
+                   flush_all(*call.window, call.name))
+PENSTOCK_OWN_EPOCH(Win_sync, (const OwnWindowCall& call, MPI_Win), sync(*call.window))
+PENSTOCK_OWN_EPOCH(Win_post, (const OwnWindowCall& call, MPI_Group group, int, MPI_Win),
+                   post(*call.window, group))
+PENSTOCK_OWN_EPOCH(Win_start, (const OwnWindowCall& call, MPI_Group group, int, MPI_Win),
+                   start(*call.window, group))
+PENSTOCK_OWN_EPOCH(Win_complete, (const OwnWindowCall& call, MPI_Win), complete(*call.window))
+PENSTOCK_OWN_EPOCH(Win_wait, (const OwnWindowCall& call, MPI_Win), wait(*call.window))
+PENSTOCK_OWN_EPOCH(Win_test, (const OwnWindowCall& call, MPI_Win, int* flag), test(*call.window, flag))
+PENSTOCK_OWN_ONE(Win_free,
+                 [](const OwnWindowCall& call, MPI_Win* handle) { return free_window(call.window, handle); })
+
+/// `by_library()` calls the MPI library.
+template <typename Library>
+int create_window(const char* mpi_call, Library by_library, void* base, MPI_Aint size, MPI_Aint unit,
+                  MPI_Info info, MPI_Comm communicator, MPI_Win* handle) {
+  const WindowArguments arguments{base, size, unit, info, communicator};
+  if (maker_of(arguments) == Maker::ours) return make_window(arguments, handle);
+  if (is_out_of_reach(base)) return ErrorTarget::of(communicator).refuse_device_buffer(mpi_call);
+  return by_library();
+}
+
+}  // namespace penstock::interpose
