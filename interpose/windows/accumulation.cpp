@@ -1,19 +1,19 @@
 #include "interpose/windows/accumulation.hpp"
 
-#include <algorithm>
 #include <cstring>
+#include <memory>
+#include <optional>
 #include <utility>
 
-#include "interpose/binding/mpi_details.hpp"
-#include "interpose/calls/quiet_errors.hpp"
 #include "interpose/collectives/schedules/reduction_kind.hpp"
 #include "interpose/datatypes/basic_type.hpp"
-#include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/datatypes/known_type.hpp"
 #include "interpose/staging/host_memory.hpp"
+#include "interpose/windows/kernel_combination.hpp"
 #include "interpose/windows/movement.hpp"
-#include "transports/copies/copy.hpp"
+#include "interpose/windows/packed_combination.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
+#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -40,57 +40,6 @@ Status out_of_host_memory() noexcept {
   return {Code::out_of_memory, "an accumulate's copy in host memory"};
 }
 
-/// Combines packed elements by the MPI library: into = from ∘ into. Elements with gaps need their own places.
-class Combination {
- public:
-  Combination(MPI_Op operation, MPI_Datatype element, std::size_t bytes)
-      : operation_(operation),
-        element_(element),
-        count_(static_cast<MPI_Count>(bytes / payload_bytes(1, element))) {
-    if (static_cast<std::uint64_t>(extent_of(element)) != payload_bytes(1, element))
-      spaced_ = layout_of(element, count_);
-  }
-
-  [[nodiscard]] Status run(char* from, char* into) const {
-    if (spaced_.bytes() == 0) return reduce(from, into);
-    const auto room = static_cast<std::size_t>(count_) * static_cast<std::size_t>(extent_of(element_));
-    const HostMemory memory = HostMemory::take(2 * room);
-    if (memory.data() == nullptr) return out_of_host_memory();
-    char* const spaced_from = reinterpret_cast<char*>(memory.data());
-    char* const spaced_into = spaced_from + room;
-    for (const auto& [packed, spaced] : {std::pair{from, spaced_from}, std::pair{into, spaced_into}}) {
-      transports::LayoutCursor cursor(spaced_);
-      if (Status copied = copy_in_host({{.pointer = spaced}, spaced_}, cursor, packed, spaced_.bytes());
-          !copied.ok())
-        return copied;
-    }
-    if (Status reduced = reduce(spaced_from, spaced_into); !reduced.ok()) return reduced;
-    transports::LayoutCursor cursor(spaced_);
-    return copy_out_host(into, {{.pointer = spaced_into}, spaced_}, cursor, spaced_.bytes());
-  }
-
- private:
-  [[nodiscard]] Status reduce(char* from, char* into) const {
-    constexpr MPI_Count most = 1 << 30;
-    const auto extent = static_cast<std::size_t>(extent_of(element_));
-    for (MPI_Count done = 0; done < count_;) {
-      const MPI_Count now = std::min(most, count_ - done);
-      const std::size_t offset = static_cast<std::size_t>(done) * extent;
-      const QuietErrors quiet;
-      if (PMPI_Reduce_local(from + offset, into + offset, static_cast<int>(now), element_, operation_) !=
-          MPI_SUCCESS)
-        return {Code::bad_argument, "MPI_Reduce_local"};
-      done += now;
-    }
-    return {};
-  }
-
-  MPI_Op operation_;
-  MPI_Datatype element_;
-  MPI_Count count_;
-  Layout spaced_;
-};
-
 /// Two packed copies in host memory, of equal length: the caller's values and the target's.
 struct PackedPair {
   explicit PackedPair(std::size_t bytes) : memory(HostMemory::take(2 * bytes)), bytes(bytes) {}
@@ -108,29 +57,51 @@ Status accumulate_packed(Window& window, const CheckedTarget& target, const Buff
   const PackedPair packed(bytes);
   const HostMemory earlier = result != nullptr ? HostMemory::take(bytes) : HostMemory();
   if (packed.is_empty() || (result != nullptr && earlier.data() == nullptr)) return out_of_host_memory();
-  const bool changes = operation != MPI_NO_OP;
-  if (changes) {
-    if (Status fetched = transports::download(packed.origins(), origin); !fetched.ok()) return fetched;
-  }
+  if (Status fetched = transports::download(packed.origins(), origin); !fetched.ok()) return fetched;
+  const PackedCombination combination(operation, element, bytes);
   MemberMemory& memory = window.member(target.rank);
   {
     const Accumulating atomically(window.words(), target.rank);
-    const bool replaces = operation == MPI_REPLACE;
-    if (!replaces || result != nullptr) {
-      if (Status read = memory.read(packed.targets(), target.where); !read.ok()) return read;
-    }
+    if (Status read = memory.read(packed.targets(), target.where); !read.ok()) return read;
     if (result != nullptr) std::memcpy(earlier.data(), packed.targets(), bytes);
-    if (changes && !replaces) {
-      const Combination combination(operation, element, bytes);
-      if (Status combined = combination.run(packed.origins(), packed.targets()); !combined.ok())
-        return combined;
-    }
-    if (changes) {
-      const char* const values = replaces ? packed.origins() : packed.targets();
-      if (Status written = memory.write(target.where, values); !written.ok()) return written;
-    }
+    if (Status combined = combination.run(packed.origins(), packed.targets()); !combined.ok())
+      return combined;
+    if (Status written = memory.write(target.where, packed.targets()); !written.ok()) return written;
   }
   return result != nullptr ? transports::upload(*result, earlier.data()) : Status{};
+}
+
+/// Copies between a buffer and the target, and waits for that.
+Status copy_now(MemberMemory& memory, Direction direction, const BufferView& buffer, const Layout& where) {
+  std::unique_ptr<transports::Pull> pull;
+  Status status = memory.start(direction, buffer, where, pull);
+  if (!status.ok() || pull == nullptr) return status;
+  wait_with_progress([&] {
+    bool is_over = false;
+    status = pull->advance(is_over);
+    return is_over || !status.ok();
+  });
+  return status;
+}
+
+/// Returns nothing if the values must be combined in host memory.
+std::optional<Status> accumulate_in_place(Window& window, const CheckedTarget& target,
+                                          const BufferView& origin, const BufferView* result,
+                                          MPI_Op operation, MPI_Datatype element) {
+  MemberMemory& memory = window.member(target.rank);
+  std::optional<KernelCombination> kernel;
+  if (operation != MPI_REPLACE && operation != MPI_NO_OP) {
+    kernel = KernelCombination::find(memory, target.where, origin, operation, element);
+    if (!kernel) return std::nullopt;
+    // the kernel does not wait for what the application has queued
+    wait_with_progress([&] { return transports::is_idle(origin); });
+  }
+  const Accumulating atomically(window.words(), target.rank);
+  if (result != nullptr) {
+    if (Status read = copy_now(memory, Direction::get, *result, target.where); !read.ok()) return read;
+  }
+  if (kernel) return kernel->run();
+  return operation == MPI_REPLACE ? copy_now(memory, Direction::put, origin, target.where) : Status{};
 }
 
 void note_gpu_of(const BufferView& view) {
@@ -162,8 +133,10 @@ int accumulate(const std::shared_ptr<Window>& window, const char* mpi_call, cons
     if (result != nullptr) to.layout = to.layout.prefix(bytes);
     note_gpu_of(from);
     note_gpu_of(to);
+    const BufferView* const earlier = result != nullptr ? &to : nullptr;
+    const auto in_place = accumulate_in_place(*window, checked, from, earlier, operation, element);
     const Status done =
-        accumulate_packed(*window, checked, from, result != nullptr ? &to : nullptr, operation, element);
+        in_place ? *in_place : accumulate_packed(*window, checked, from, earlier, operation, element);
     if (!done.ok()) return window->errors().raise_status(mpi_call, done);
   }
   if (request != nullptr) attach_operation(window, mpi_call, window->keep(checked.rank, nullptr), request);

@@ -1,7 +1,6 @@
 #include "interpose/windows/member_memory.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "interpose/staging/host_memory.hpp"
@@ -241,6 +240,12 @@ Status MemberMemory::start(Direction direction, const BufferView& origin, const 
     return direction == Direction::put ? start_addressed(origin, there, context, std::move(keeper), pull)
                                        : start_addressed(there, origin, context, std::move(keeper), pull);
   });
+}
+
+void* MemberMemory::address_for_kernels(const ContextRef& context, const Layout& where) const noexcept {
+  const bool is_reached = context != nullptr && reached_ && belongs_to_context(*reached_) &&
+                          reached_->context == context->handle() && where.is_contiguous();
+  return is_reached ? static_cast<char*>(reached_->pointer) + where.first_offset() : nullptr;
 }
 
 Status MemberMemory::read(void* packed, const Layout& where) noexcept {

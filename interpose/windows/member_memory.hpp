@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "transports/copies/pull.hpp"
 #include "transports/device_memory/ipc_cache.hpp"
@@ -53,6 +54,10 @@ class MemberMemory {
   [[nodiscard]] Status read(void* packed, const transports::Layout& where) noexcept;
   [[nodiscard]] Status write(const transports::Layout& where, const void* packed) noexcept;
 
+  /// Returns a part as kernels of the context address it, if it is device memory that they reach, and in one
+  /// piece.
+  [[nodiscard]] void* address_for_kernels(const transports::cuda::ContextRef& context,
+                                          const transports::Layout& where) const noexcept;
   /// Returns the memory as GPU or host of this process address it; empty if only the kernel reaches it.
   [[nodiscard]] const std::optional<transports::Buffer>& reached() const noexcept { return reached_; }
 

@@ -156,6 +156,7 @@ TEST(Epochs, what_was_queued_on_the_GPU_before_is_seen_by_the_others) {
 TEST(Epochs, a_put_reads_what_was_queued_before_it) {
   constexpr std::size_t count = 2'000'000;
   for (const MemoryKind target_kind : {MemoryKind::device, MemoryKind::pageable}) {
+    PENSTOCK_SKIP_WITHOUT_WINDOW(target_kind);
     WindowOf<int> window(target_kind, count, -1);
     Elements<int> pinned(MemoryKind::pinned, count, 5 + rank());
     Elements<int> origin(MemoryKind::device, count, -3);

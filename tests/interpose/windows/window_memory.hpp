@@ -28,6 +28,34 @@ inline int class_of(int code) {
   return error_class;
 }
 
+/// Open MPI 4.1 makes no windows of given host memory over some transports. The same on all ranks.
+inline bool library_makes_windows() {
+  static const bool makes = [] {
+    MPI_Comm own = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
+    int memory = 0;
+    MPI_Win window = MPI_WIN_NULL;
+    const bool is_made =
+        MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, own, &window) == MPI_SUCCESS;
+    if (is_made) MPI_Win_free(&window);
+    MPI_Comm_free(&own);
+    return is_made;
+  }();
+  return makes;
+}
+
+/// Returns whether all ranks' kinds are of the host; then the library makes the window.
+inline bool are_all_on_host(MemoryKind own) {
+  int on_device = test_support::lives_on_device(own) ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &on_device, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return on_device == 0;
+}
+
+/// Skips a test whose window the library would have to make, but cannot.
+#define PENSTOCK_SKIP_WITHOUT_WINDOW(kind) \
+  if (are_all_on_host(kind) && !library_makes_windows()) GTEST_SKIP() << "this MPI makes no windows here"
+
 /// Elements in memory of a kind on the rank's device.
 template <typename T>
 class Elements {

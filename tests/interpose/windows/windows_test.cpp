@@ -85,6 +85,7 @@ TEST(DeviceWindows, keep_names_attributes_and_groups) {
 
 class Kinds : public testing::TestWithParam<std::tuple<MemoryKind, int>> {
  protected:
+  void SetUp() override { PENSTOCK_SKIP_WITHOUT_WINDOW(kind_of_rank(mixed, shift)); }
   MemoryKind origin_kind = std::get<0>(GetParam());
   int shift = std::get<1>(GetParam());  ///< ranks' kinds of memory, rotated
 };
@@ -301,6 +302,7 @@ TEST(DeviceWindows, of_one_rank_are_windows_too) {
 }
 
 TEST(HostWindows, stay_windows_of_the_library) {
+  PENSTOCK_SKIP_WITHOUT_WINDOW(MemoryKind::pageable);
   WindowOf<int> window(MemoryKind::pageable, 10, -1);
   MPI_Win_fence(0, window.get());
   const int value = rank();
@@ -310,6 +312,7 @@ TEST(HostWindows, stay_windows_of_the_library) {
 }
 
 TEST(HostWindows, take_device_buffers_of_absolute_addresses) {
+  PENSTOCK_SKIP_WITHOUT_WINDOW(MemoryKind::pageable);
   WindowOf<int> window(MemoryKind::pageable, 10, -1);
   int on_host = 10 + rank();
   const Elements<int> on_device(MemoryKind::device, 1, 20 + rank());
