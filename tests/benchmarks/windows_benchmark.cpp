@@ -51,6 +51,11 @@ struct Buffers {
     check(cudaSetDevice(other_device));
     check(cudaMalloc(reinterpret_cast<void**>(&elsewhere), most_bytes));
     check(cudaSetDevice(device));
+    if (device != other_device) {
+      cudaDeviceEnablePeerAccess(other_device,
+                                 0);  // it may be enabled; without it the raw copy goes through the host
+      cudaGetLastError();
+    }
     check(cudaMalloc(reinterpret_cast<void**>(&window), most_bytes));
     check(cudaMalloc(reinterpret_cast<void**>(&own), most_bytes));
     check(cudaMalloc(reinterpret_cast<void**>(&result), most_bytes));
