@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import type { Report } from '../generated/report';
 import type { LoadedTimeline } from '../load';
 import { command_text } from '../model/places';
+import { CallPaths, has_call_paths } from './call_paths';
 import { CallSites } from './call_sites';
 import { Confidence } from './confidence';
 import { Efficiencies } from './efficiency';
@@ -31,8 +32,9 @@ const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['waited-for', 'Waited for', (report) => report.peers.length > 0 || report.latecomers.length > 0 || report.late_ranks.length > 0 || report.longest_waits.length > 0],
   ['steps', 'Steps', (report) => report.steps !== null],
   ['call-sites', 'Call sites', (report) => report.call_sites.length > 0],
+  ['call-paths', 'Call paths', has_call_paths],
   ['messages', 'Messages', (report) => report.transports.length > 0 || report.collectives.length > 0],
-  ['matrix', 'Message matrix', (report) => report.matrix !== null],
+  ['matrix', 'Matrix', (report) => report.matrix !== null],
   ['kernels', 'Kernels', (report) => report.kernels.length > 0],
   ['staging', 'Staging by hand', (report) => report.staging_by_hand.length > 0],
   ['others', 'More', () => true],
@@ -63,6 +65,7 @@ export function App({ report, timeline }: { report: Report; timeline: LoadedTime
         {has('waited-for') ? <WaitedFor report={report} /> : null}
         <StepsView report={report} />
         {has('call-sites') ? <CallSites report={report} /> : null}
+        {has('call-paths') ? <CallPaths report={report} /> : null}
         {has('messages') ? <Messages report={report} /> : null}
         <MatrixView report={report} />
         {has('kernels') ? <Kernels report={report} /> : null}
