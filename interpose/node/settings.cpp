@@ -131,6 +131,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_REDUCE_ON_GPU", read_member<&Settings::reduce_on_gpu>, "0 or 1"},
     Row{"PENSTOCK_DESPITE_FORTRAN", read_member<&Settings::despite_fortran>, "0 or 1"},
     Row{"PENSTOCK_CUPTI", nullptr, "path of libcupti"},
+    Row{"PENSTOCK_NVML", nullptr, "path of libnvidia-ml, or none"},
 };
 
 const Row* row_of(std::string_view name) noexcept {

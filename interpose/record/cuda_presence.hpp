@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 namespace penstock::record {
 
@@ -13,6 +14,14 @@ inline constexpr bool gpu_is_simulated = false;
 
 [[nodiscard]] bool cuda_is_loaded() noexcept;
 [[nodiscard]] bool cuda_is_initialised() noexcept;
+
+struct CudaDevice {
+  int ordinal;
+  char pci_bus_id[16];
+};
+/// Returns the devices whose primary context, the one of the CUDA runtime, is in use. Makes none. Errors:
+/// std::bad_alloc.
+[[nodiscard]] std::vector<CudaDevice> cuda_devices_in_use();
 
 /// Copies the name of the device of the calling thread's context, or else of device 0; nothing if CUDA was
 /// not initialised.

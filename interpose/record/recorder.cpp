@@ -17,6 +17,7 @@
 #include "interpose/record/call_paths.hpp"
 #include "interpose/record/cuda_presence.hpp"
 #include "interpose/record/cupti_capture.hpp"
+#include "interpose/record/gpu_power.hpp"
 #include "interpose/record/lane.hpp"
 #include "interpose/record/modules.hpp"
 #include "interpose/record/nvtx_capture.hpp"
@@ -113,15 +114,6 @@ bool open_file(const Identity& identity) {
   return false;
 }
 
-void write_fact(std::string_view name, const std::string& value) noexcept {
-  if (value.empty()) return;
-  trace::Fact fact{};
-  fact.name = intern(name);
-  fact.value = intern(value);
-  fact.kind = trace::RecordKind::fact;
-  static_cast<void>(recording().write_rare(&fact, 1));
-}
-
 /// Files and paths are read on one rank alone: a thousand ranks that search for a work tree would burden the
 /// file system.
 void write_run_facts(int world_rank) noexcept try {
@@ -149,7 +141,9 @@ void note_exit() noexcept {
 
 void note_gpu_use() noexcept {
   recording().add_features(trace::feature::gpu_used | (gpu_is_simulated ? trace::feature::simulated : 0u));
-  if (collects_gpu_activity) start_cupti_capture();
+  if (!collects_gpu_activity) return;
+  start_cupti_capture();
+  start_gpu_power();
 }
 
 /// Returns true once.
@@ -202,6 +196,7 @@ void end() noexcept {
   if (!may_end()) return;
   const std::uint64_t end_ns = now_ns();
   stop_cupti_capture();
+  stop_gpu_power();
   close_open_ranges(end_ns);
   write_new_modules();
   recording().switch_off();

@@ -115,4 +115,13 @@ void Recording::explain(std::string_view why) noexcept {
   put(why);
 }
 
+void write_fact(std::string_view name, std::string_view value) noexcept {
+  if (value.empty()) return;
+  trace::Fact fact{};
+  fact.name = intern(name);
+  fact.value = intern(value);
+  fact.kind = trace::RecordKind::fact;
+  if (is_on()) static_cast<void>(recording().write_rare(&fact, 1));
+}
+
 }  // namespace penstock::record

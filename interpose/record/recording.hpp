@@ -58,6 +58,9 @@ class Recording {
 /// Writes "penstock: …" to stderr in one piece, and does not record it.
 void say(std::string_view text) noexcept;
 
+/// Records what is known of the run (trace::Fact); nothing if `value` is empty. Thread: any.
+void write_fact(std::string_view name, std::string_view value) noexcept;
+
 /// Records the notices that were printed before the recording began.
 void write_kept_notices() noexcept;
 

@@ -49,6 +49,7 @@ enum class RecordKind : std::uint8_t {
   thread = 15,
   call_path = 16,
   fact = 17,
+  gpu_sample = 18,
 };
 
 /// The kind of a buffer's memory. The numbers are part of the format.
@@ -351,11 +352,39 @@ struct Notice {
 };
 
 /// What the run is a run of: "commit" (of the program), "batch_job" (Slurm's number), "driver" (of the GPU),
-/// for those who compare runs. Only the first rank's file has them, as far as they are known.
+/// for those who compare runs: only the first rank's file has these, as far as they are known. And
+/// "no_gpu_power": why the rank has no GPU samples.
 struct Fact {
   std::uint32_t name;   ///< string id
   std::uint32_t value;  ///< string id
   std::uint8_t reserved[55];
+  RecordKind kind;
+};
+
+/// Why a GPU's clocks were lowered. The bits are NVML's (nvmlClocksEventReasons) and part of the format.
+namespace throttle {
+inline constexpr std::uint64_t power_cap = 0x4;
+inline constexpr std::uint64_t hardware = 0x8;  ///< with one of the two below, or for another reason
+inline constexpr std::uint64_t heat = 0x20;
+inline constexpr std::uint64_t heat_by_hardware = 0x40;
+inline constexpr std::uint64_t power_brake = 0x80;  ///< asked for from outside, as by the power supply
+}  // namespace throttle
+
+/// Power and clocks of a GPU that the rank uses, as its driver tells them (NVML), some ten times a second. 0:
+/// not known. Absent from older recordings.
+struct GpuSample {
+  std::uint64_t begin_ns;          ///< the driver was asked
+  std::uint64_t end_ns;            ///< it had answered
+  std::uint64_t energy_mj;         ///< used since the driver was loaded, mJ
+  std::uint64_t throttle_reasons;  ///< throttle::* bits, and others
+  std::uint32_t gpu;               ///< string id: its PCI bus id, which is the same on all ranks of a host
+  std::uint32_t power_mw;
+  std::uint16_t sm_mhz;
+  std::uint16_t most_sm_mhz;  ///< that the GPU can have
+  std::uint16_t memory_mhz;
+  std::uint16_t index;  ///< in nvidia-smi
+  std::uint8_t temperature_c;
+  std::uint8_t reserved[14];
   RecordKind kind;
 };
 
@@ -368,6 +397,6 @@ static_assert(sizeof(MessageHalf) == record_bytes && sizeof(Transfer) == record_
 static_assert(sizeof(CollectiveOperation) == record_bytes);
 static_assert(sizeof(DeviceActivity) == record_bytes && sizeof(Range) == record_bytes);
 static_assert(sizeof(CudaSynchronisation) == record_bytes && sizeof(Notice) == record_bytes);
-static_assert(sizeof(Fact) == record_bytes);
+static_assert(sizeof(Fact) == record_bytes && sizeof(GpuSample) == record_bytes);
 
 }  // namespace penstock::trace
