@@ -89,6 +89,8 @@ int info() {
   show_library(
       "CUPTI", {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},
       "kernels are recorded if it lies beside the program's CUDA libraries, or PENSTOCK_CUPTI names it");
+  show_library("NVML", {"libnvidia-ml.so.1"},
+               "power and clocks of GPUs are recorded if PENSTOCK_NVML names it");
   for (const transports::TransportInfo& transport : machine.transports) {
     show_line(fmt::format("transport {}", transports::name_of(transport.kind)),
               fmt::format("{}{}{}", transport.open ? "open" : "closed", transport.why.empty() ? "" : ": ",

@@ -23,10 +23,11 @@ void take_if_unknown(std::string& fact, std::string value) {
 
 /// Returns null for a fact that no report has.
 std::string* JobFacts::fact_named(const std::string& name) {
-  return name == "commit"      ? &commit_
-         : name == "batch_job" ? &batch_job_
-         : name == "driver"    ? &driver_
-                               : nullptr;
+  return name == "commit"         ? &commit_
+         : name == "batch_job"    ? &batch_job_
+         : name == "driver"       ? &driver_
+         : name == "no_gpu_power" ? &no_gpu_power_
+                                  : nullptr;
 }
 
 void JobFacts::add(const RankInput& rank) {
@@ -65,6 +66,7 @@ void JobFacts::merge(JobFacts&& part, const Renumbering&) {
   take_if_unknown(commit_, std::move(part.commit_));
   take_if_unknown(batch_job_, std::move(part.batch_job_));
   take_if_unknown(driver_, std::move(part.driver_));
+  take_if_unknown(no_gpu_power_, std::move(part.no_gpu_power_));
   flaws_.insert(flaws_.end(), std::make_move_iterator(part.flaws_.begin()),
                 std::make_move_iterator(part.flaws_.end()));
 }
@@ -77,7 +79,7 @@ void JobFacts::finish(Report& report, SiteNames&) {
   report.devices = std::move(devices_);
   report.world_size = world_size_;
   report.simulated_gpu = simulated_gpu_;
-  report.facts = {std::move(commit_), std::move(batch_job_), std::move(driver_)};
+  report.facts = {std::move(commit_), std::move(batch_job_), std::move(driver_), std::move(no_gpu_power_)};
   report.flaws = std::move(flaws_);
   report.measure = choice_.measure;
   report.why_not_exposed = std::move(choice_.why_not);

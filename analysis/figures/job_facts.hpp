@@ -18,7 +18,7 @@ class JobFacts {
   void merge(JobFacts&& part, const Renumbering& numbers);
   auto members() {
     return std::tie(program_, mpi_version_, began_realtime_ns_, hosts_, devices_, world_size_, simulated_gpu_,
-                    commit_, batch_job_, driver_, flaws_);
+                    commit_, batch_job_, driver_, no_gpu_power_, flaws_);
   }
   void finish(Report& report, SiteNames& names);
 
@@ -34,9 +34,10 @@ class JobFacts {
   std::vector<std::string> devices_;
   std::int32_t world_size_ = 0;
   bool simulated_gpu_ = false;
-  std::string commit_;  ///< of the first rank that has it, as the next two
+  std::string commit_;  ///< of the first rank that has it, as the next three
   std::string batch_job_;
   std::string driver_;
+  std::string no_gpu_power_;
   std::vector<Flaw> flaws_;
 };
 

@@ -4,6 +4,7 @@
 #include "analysis/figures/breakdowns.hpp"
 #include "analysis/figures/collective_sums.hpp"
 #include "analysis/figures/gap_sums.hpp"
+#include "analysis/figures/gpu_power_sums.hpp"
 #include "analysis/figures/hand_staging.hpp"
 #include "analysis/figures/job_facts.hpp"
 #include "analysis/figures/kernel_sums.hpp"
@@ -40,6 +41,7 @@ using AllFigures = FigureList<JobFacts,        //
                               LateReceives,    //
                               HandStaging,     //
                               KernelSums,      //
+                              GpuPowerSums,    //
                               Notices,         //
                               ReplayFigure>;   // of the counted ranks, with the transports' speeds
 

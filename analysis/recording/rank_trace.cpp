@@ -92,6 +92,11 @@ struct Collector {
     }
     timed(rank.synchronisations, record);
   }
+  /// Samples go on while a job hangs, so that they tell nothing of its end.
+  void operator()(const trace::GpuSample& record, const trace::BlockHeader&) {
+    ++rank.record_count;
+    if (what == LoadOf::all) rank.gpu_samples.push_back(record);
+  }
   void operator()(const trace::Notice& record, const trace::BlockHeader&) { rank.notices.push_back(record); }
   void operator()(const trace::Fact& record, const trace::BlockHeader&) { rank.facts.push_back(record); }
 };
@@ -193,6 +198,7 @@ void RankTrace::clear() {
   ranges.clear();
   range_lanes.clear();
   synchronisations.clear();
+  gpu_samples.clear();
   notices.clear();
   facts.clear();
   calls_of_lane_.clear();
@@ -214,6 +220,7 @@ void RankTrace::forget_from(std::uint64_t time_ns) {
   forget(kernels, begin);
   forget(copies, begin);
   forget(synchronisations, begin);
+  forget(gpu_samples, begin);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     if (ranges[i].begin_ns < time_ns) {

@@ -82,6 +82,7 @@ struct RankTrace {
   std::vector<trace::Range> ranges;
   std::vector<std::uint32_t> range_lanes;  ///< of each of `ranges`: the lane that wrote it
   std::vector<trace::CudaSynchronisation> synchronisations;
+  std::vector<trace::GpuSample> gpu_samples;
   std::vector<trace::Notice> notices;
   std::vector<trace::Fact> facts;
   std::vector<Flaw> flaws;

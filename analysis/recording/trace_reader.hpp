@@ -159,6 +159,9 @@ std::vector<Flaw> TraceReader::for_each(Handler&& handle) {
         case trace::RecordKind::fact:
           pass_on<trace::Fact>(index, handle);
           break;
+        case trace::RecordKind::gpu_sample:
+          pass_on_timed<trace::GpuSample>(index, handle);
+          break;
         case trace::RecordKind::block:
         default:
           skip(index, "unknown record kind");

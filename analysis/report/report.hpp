@@ -13,6 +13,7 @@
 #include "analysis/recording/flaw.hpp"
 #include "analysis/report/advice.hpp"
 #include "analysis/report/collective_figures.hpp"
+#include "analysis/report/gpu_power_figures.hpp"
 #include "analysis/report/kernel_figures.hpp"
 #include "analysis/report/measure.hpp"
 #include "analysis/report/message_figures.hpp"
@@ -78,6 +79,7 @@ struct Report {
   std::vector<TransportFigures> transports;  ///< by bytes
   std::optional<MatrixFigures> matrix;       ///< none: no messages
   std::vector<RankFigures> ranks;            ///< by rank
+  std::vector<GpuPowerFigures> gpu_power;    ///< by first rank; empty: not recorded
   std::vector<NoticeFigures> notices;
   std::vector<Flaw> flaws;
 };

@@ -425,7 +425,7 @@ TEST_F(Command, tune_says_at_once_that_its_table_cannot_be_written) {
 TEST_F(Command, info_names_both_mpis_and_the_gpu_driver) {
   const Outcome outcome = penstock("info");
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* word : {"MPICH", "Open MPI", "GPU driver", "CUPTI"}) {
+  for (const char* word : {"MPICH", "Open MPI", "GPU driver", "CUPTI", "NVML"}) {
     EXPECT_NE(outcome.output.find(word), std::string::npos) << word;
   }
 }

@@ -226,6 +226,22 @@ RecordingBuilder& RecordingBuilder::notice(std::string_view words) {
   return raw(record);
 }
 
+RecordingBuilder& RecordingBuilder::gpu_sample(const GpuSampleWords& words) {
+  trace::GpuSample record{};
+  record.begin_ns = origin_ns + words.at;
+  record.end_ns = record.begin_ns;
+  record.energy_mj = words.energy_mj;
+  record.throttle_reasons = words.throttle_reasons;
+  record.gpu = text(words.gpu);
+  record.power_mw = words.power_mw;
+  record.sm_mhz = words.sm_mhz;
+  record.most_sm_mhz = 1980;
+  record.index = words.index;
+  record.temperature_c = words.temperature_c;
+  record.kind = trace::RecordKind::gpu_sample;
+  return raw(record);
+}
+
 RecordingBuilder& RecordingBuilder::fact(std::string_view name, std::string_view value) {
   trace::Fact record{};
   record.name = text(name);

@@ -81,6 +81,18 @@ struct TransferWords {
   std::uint32_t packed_words = 0;
 };
 
+/// An answer of the GPU's driver.
+struct GpuSampleWords {
+  std::uint64_t at;
+  std::string_view gpu = "0000:19:00.0";
+  std::uint64_t energy_mj = 0;
+  std::uint32_t power_mw = 300'000;
+  std::uint64_t throttle_reasons = 0;
+  std::uint16_t sm_mhz = 1980;
+  std::uint8_t temperature_c = 50;
+  std::uint16_t index = 0;
+};
+
 /// One rank's file. Records go to lane 0 unless `on_lane` says otherwise.
 class RecordingBuilder {
  public:
@@ -108,6 +120,7 @@ class RecordingBuilder {
   RecordingBuilder& copy(std::uint64_t begin, std::uint64_t end, std::uint64_t bytes, std::uint8_t kind);
   RecordingBuilder& cuda_synchronisation(std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& range(std::string_view name, std::uint64_t begin, std::uint64_t end);
+  RecordingBuilder& gpu_sample(const GpuSampleWords& words);
   RecordingBuilder& notice(std::string_view text);
   RecordingBuilder& fact(std::string_view name, std::string_view value);
   RecordingBuilder& module(std::string_view path, std::uint64_t begin, std::uint64_t end,

@@ -102,7 +102,8 @@ void write_many_ranks(const std::filesystem::path& path) {
 }
 
 /// Twelve steps of 10 ms on eight ranks, from 100 ms on. In each, rank r sends (r + 1) MiB to the next rank
-/// within 1 ms, so at (r + 1) × 1.048576 GB/s. Rank 3 posts its send 2 ms late; all reduce at the end.
+/// within 1 ms, so at (r + 1) × 1.048576 GB/s. Rank 3 posts its send 2 ms late; all reduce at the end. Rank
+/// 3's GPU is throttled by heat, and each draws 300 W.
 void write_ring(const std::filesystem::path& path) {
   constexpr std::int32_t ranks = 8;
   constexpr std::uint64_t steps = 12;
@@ -167,6 +168,15 @@ void write_ring(const std::filesystem::path& path) {
                  .bytes = 8,
                  .call_site = 0x40,
                  .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
+    }
+    for (std::uint64_t at = 0; at <= 300; at += 10) {
+      builder.gpu_sample({.at = at * ms,
+                          .gpu = "0000:" + std::to_string(10 + rank) + ":00.0",
+                          .energy_mj = 1'000 + at * 300,
+                          .throttle_reasons = rank == 3 ? trace::throttle::heat : 0,
+                          .sm_mhz = static_cast<std::uint16_t>(rank == 3 ? 990 : 1980),
+                          .temperature_c = static_cast<std::uint8_t>(rank == 3 ? 91 : 50),
+                          .index = static_cast<std::uint16_t>(rank)});
     }
     builder.runs(0, 300 * ms).write(path);
   }

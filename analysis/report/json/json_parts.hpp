@@ -35,6 +35,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json of(const FunctionFigures& function);
 [[nodiscard]] Json of(const GapFigures& gap);
 [[nodiscard]] Json of(const GpuEfficiencyFigures& efficiency);
+[[nodiscard]] Json of(const GpuPowerFigures& gpu);
 [[nodiscard]] Json of(const HandStagingFigures& staging);
 [[nodiscard]] Json of(const HostCodeFigures& place);
 [[nodiscard]] Json of(const KernelFigures& kernel);

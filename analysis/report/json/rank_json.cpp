@@ -102,4 +102,31 @@ Json of(const Flaw& flaw) {
           {"what", flaw.what}};
 }
 
+Json of(const GpuPowerFigures& gpu) {
+  const auto thousandth = [](std::uint64_t value) {
+    return value == 0 ? Json(nullptr) : Json(static_cast<double>(value) * 1e-3);
+  };
+  const auto known = [](std::uint64_t value) { return value == 0 ? Json(nullptr) : Json(value); };
+  const auto share = [&gpu](std::uint64_t samples) {
+    return gpu.samples == 0 ? Json(nullptr)
+                            : Json(static_cast<double>(samples) / static_cast<double>(gpu.samples));
+  };
+  return {{"host", gpu.host},
+          {"index", gpu.index},
+          {"pci_bus_id", gpu.bus_id},
+          {"rank", gpu.rank},
+          {"counted_s", seconds(gpu.counted_ns)},
+          {"samples", gpu.samples},
+          {"energy_j", gpu.energy_mj ? Json(static_cast<double>(*gpu.energy_mj) * 1e-3) : Json(nullptr)},
+          {"mean_power_w", thousandth(gpu.mean_power_mw)},
+          {"most_power_w", thousandth(gpu.most_power_mw)},
+          {"mean_sm_mhz", known(gpu.mean_sm_mhz)},
+          {"least_sm_mhz", known(gpu.least_sm_mhz)},
+          {"possible_sm_mhz", known(gpu.most_sm_mhz)},
+          {"hottest_c", known(gpu.hottest_c)},
+          {"throttled", share(gpu.throttled)},
+          {"throttled_by_power", share(gpu.throttled_by_power)},
+          {"throttled_by_heat", share(gpu.throttled_by_heat)}};
+}
+
 }  // namespace penstock::analysis::json

@@ -58,6 +58,15 @@ Json job_of(const Report& report) {
       {"host_clock_error_s", report.one_clock ? Json(nullptr) : Json(seconds(report.host_clock_error_ns))}};
 }
 
+Json gpu_power_of(const Report& report) {
+  const std::optional<std::uint64_t> energy_mj = energy_of(report.gpu_power);
+  return {{"words", text_or_null(energy_text(report))},
+          {"throttled", throttled_texts(report)},
+          {"energy_j", energy_mj ? Json(static_cast<double>(*energy_mj) * 1e-3) : Json(nullptr)},
+          {"energy_per_step_j", if_known(joules_per_step(report))},
+          {"gpus", list_of(report.gpu_power)}};
+}
+
 Json document_of(const Report& report) {
   const bool is_exposed = report.measure == Measure::exposed_communication;
   Json json{{"schema", "penstock-report-2"},
@@ -99,6 +108,7 @@ Json document_of(const Report& report) {
   json["phases"] = list_of(report.phases);
   json["transports"] = list_of(report.transports);
   json["matrix"] = report.matrix ? of(*report.matrix) : Json(nullptr);
+  json["gpu_power"] = gpu_power_of(report);
   json["notices"] = list_of(report.notices);
   json["flaws"] = list_of(report.flaws);
   return json;
@@ -115,6 +125,9 @@ Json short_document_of(const Report& report, std::size_t most_rows) {
   }
   if (json["unfinished"].is_object()) {
     shorten(json["unfinished"]["ranks"], most_rows, "unfinished.ranks", left_out);
+  }
+  for (const char* list : {"gpus", "throttled"}) {
+    shorten(json["gpu_power"][list], most_rows, std::string("gpu_power.") + list, left_out);
   }
   if (json["replay"].is_object()) {
     for (const char* list : {"calls", "ranks"}) {

@@ -65,6 +65,11 @@ void write_closing(ReportWriter& out) {
   for (const std::string& each : wrapped(text + ".", screen_columns)) {
     out.line(out.dim(each));
   }
+  if (const std::string energy = energy_text(out.report); !energy.empty()) {
+    for (const std::string& each : wrapped(printable(energy), screen_columns)) {
+      out.line(out.dim(each));
+    }
+  }
   if (out.has_marks()) {
     out.line(
         out.dim("‡ half of it or more is within the error of the hosts' clocks: it may have another cause"));

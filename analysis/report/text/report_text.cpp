@@ -18,6 +18,7 @@ constexpr Section sections[] = {
     {write_what_follows, true},    //
     {write_recorded_part, true},   //
     {write_verdict, true},         //
+    {write_throttled, true},       //
     {write_steps, true},           //
     {write_causes, true},          //
     {write_advice, true},          //

@@ -1,6 +1,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <ctime>
 #include <string>
 #include <vector>
@@ -41,6 +43,15 @@ void write_verdict(ReportWriter& out) {
   for (const std::string& each : wrapped(headline_of(out.report).text, screen_columns)) {
     out.line(out.bold(each));
   }
+}
+
+/// Names GPUs that were slower than they can be: it is the reason of much, and no figure below shows it.
+void write_throttled(ReportWriter& out) {
+  const std::vector<std::string> texts = throttled_texts(out.report);
+  for (std::size_t i = 0; i < std::min(texts.size(), out.options.top); ++i) {
+    out.warn("! " + printable(texts[i]));
+  }
+  out.note_more(texts.size());
 }
 
 }  // namespace penstock::analysis

@@ -10,6 +10,7 @@ void write_unfinished(ReportWriter& out);     // unfinished_section.cpp: why the
 void write_what_follows(ReportWriter& out);   // of such a job
 void write_recorded_part(ReportWriter& out);  // what no figure covers
 void write_verdict(ReportWriter& out);
+void write_throttled(ReportWriter& out);
 void write_steps(ReportWriter& out);  // what was counted and what was not
 /// Writes the first few pieces of advice; with all sections, the others as well.
 void write_advice(ReportWriter& out);

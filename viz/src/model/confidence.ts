@@ -25,6 +25,8 @@ export function confidence(report: Report): string[] {
       `clocks of ${job.aligned_hosts ?? 0} of ${job.hosts.length} hosts were synchronised by the messages between them, error ≤ ${time_text(job.host_clock_error_s ?? 0)}`,
     );
   }
+  const { gpu_power } = report;
+  if (gpu_power?.words != null && gpu_power.gpus.length === 0) facts.push(gpu_power.words.replace(/^P/, 'p').replace(/\.$/, ''));
   const halves = report.counted.unmatched_message_halves;
   if (halves > 0) facts.push(`${count_text(halves)} message halves whose other side was not recorded`);
   return facts;

@@ -7,6 +7,7 @@ import { CallPaths, has_call_paths } from './call_paths';
 import { CallSites } from './call_sites';
 import { Confidence } from './confidence';
 import { Efficiencies } from './efficiency';
+import { GpuPower, has_gpu_power } from './gpu_power';
 import { Head } from './head';
 import { Kernels } from './kernels';
 import { MatrixView } from './matrix';
@@ -36,6 +37,7 @@ const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['messages', 'Messages', (report) => report.transports.length > 0 || report.collectives.length > 0],
   ['matrix', 'Matrix', (report) => report.matrix !== null],
   ['kernels', 'Kernels', (report) => report.kernels.length > 0],
+  ['gpu-power', 'Power', has_gpu_power],
   ['staging', 'Staging by hand', (report) => report.staging_by_hand.length > 0],
   ['others', 'More', () => true],
   ['confidence', 'Confidence', () => true],
@@ -69,6 +71,7 @@ export function App({ report, timeline }: { report: Report; timeline: LoadedTime
         {has('messages') ? <Messages report={report} /> : null}
         <MatrixView report={report} />
         {has('kernels') ? <Kernels report={report} /> : null}
+        <GpuPower report={report} />
         {has('staging') ? <StagingByHand report={report} /> : null}
         <Others report={report} />
         <Confidence report={report} />

@@ -4,6 +4,7 @@ import { percent_text, share_of, time_number, time_text, time_unit, type TimeUni
 import { findings, saving_of, type Finding } from '../model/findings';
 import { pieces_of_average_rank, words_of } from '../model/overview';
 import { cause_of_part, part_name, parts, steps_of } from '../model/parts';
+import { ThrottledGpus } from './gpu_power';
 import { Section, StackedBar, Swatch } from './parts';
 
 function verb_of(measure: Finding['measure'], adjective: string): string {
@@ -88,6 +89,7 @@ export function Summary({ report }: { report: Report }) {
           <p class="verdict">{report.headline.words}</p>
         </div>
       </div>
+      <ThrottledGpus report={report} />
       {report.counted.total_s > 0 ? <WholeBar report={report} /> : null}
       <h3>{found.some(({ measure }) => measure !== 'waited') ? 'What would help most' : 'Where most waiting is'}</h3>
       {found.length === 0 ? <p>Nothing stands out: there is no communication worth naming.</p> : null}

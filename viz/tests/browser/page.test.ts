@@ -271,6 +271,23 @@ describe('hands', () => {
   });
 });
 
+describe('a GPU that was throttled', () => {
+  it('is named below the headline, and has its row among the others', async () => {
+    const { page, complaints } = await open('ring');
+    expect(await page.locator('#summary .notices li').allTextContents()).toEqual(['! GPU 3 (rank 3) was throttled by heat for 100.0 % of the steps: 990 MHz on average, of 1,980 at most; 91 °C.']);
+    const rows = await cells(page, 'Each GPU in what is counted');
+    expect(rows.length).toBe(8);
+    expect(rows[3]).toEqual(['node01', '3', '0000:13:00.0', '3', '36.0', '300', '300', '990', '990', '1980', '91', '100.0', 'heat']);
+    expect(rows[4]?.slice(-2)).toEqual(['0.0', '']);
+    expect(await page.locator('#gpu-power .intro').textContent()).toBe('The 8 GPUs used 288 J in the steps, 24.0 J a step: 300 W on average each, 300 W at most; the hottest had 91 °C.');
+    expect(complaints).toEqual([]);
+  });
+  it('is not named of recordings without samples', async () => {
+    const { page } = await open('late_sender');
+    expect(await page.locator('#summary .notices, #gpu-power').count()).toBe(0);
+  });
+});
+
 describe('a job that did not end', () => {
   it('is told in red above all else', async () => {
     const { page } = await open('unfinished');
