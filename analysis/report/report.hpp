@@ -17,6 +17,7 @@
 #include "analysis/report/kernel_figures.hpp"
 #include "analysis/report/measure.hpp"
 #include "analysis/report/message_figures.hpp"
+#include "analysis/report/network_figures.hpp"
 #include "analysis/report/part_figures.hpp"
 #include "analysis/report/rank_figures.hpp"
 #include "analysis/report/replay_figures.hpp"
@@ -80,6 +81,7 @@ struct Report {
   std::optional<MatrixFigures> matrix;       ///< none: no messages
   std::vector<RankFigures> ranks;            ///< by rank
   std::vector<GpuPowerFigures> gpu_power;    ///< by first rank; empty: not recorded
+  std::vector<NetworkFigures> network;       ///< by kind; empty: not known
   std::vector<NoticeFigures> notices;
   std::vector<Flaw> flaws;
 };

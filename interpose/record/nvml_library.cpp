@@ -28,8 +28,10 @@ std::string open_nvml(const std::string& file, NvmlLibrary& table) {
   take_function(library, "nvmlDeviceGetTotalEnergyConsumption", table.total_energy);
   take_function(library, "nvmlDeviceGetClockInfo", table.clock);
   take_function(library, "nvmlDeviceGetMaxClockInfo", table.most_clock);
-  // the name of newer drivers says "EventReasons"; they keep this one, too
-  take_function(library, "nvmlDeviceGetCurrentClocksThrottleReasons", table.throttle_reasons);
+  take_function(library, "nvmlDeviceGetCurrentClocksEventReasons", table.throttle_reasons);
+  if (table.throttle_reasons == nullptr) {  // drivers before 535
+    take_function(library, "nvmlDeviceGetCurrentClocksThrottleReasons", table.throttle_reasons);
+  }
   take_function(library, "nvmlDeviceGetTemperature", table.temperature);
   if (table.init == nullptr || table.device_by_pci_bus_id == nullptr) {
     return "libnvidia-ml lacks functions that Penstock calls";

@@ -1,6 +1,6 @@
 // Opens NVIDIA's management library (libnvidia-ml) at run time and declares the part of it that Penstock
-// asks: a build for the simulated GPU has no NVIDIA headers. It is an ABI: a test compares it with nvml.h
-// where that exists. Must not know the recording.
+// asks: a build for the simulated GPU has no NVIDIA headers. It is an ABI: nvidia_abi_test compares it with
+// nvml.h where that exists. Must not know the recording.
 #pragma once
 
 #include <cstdint>

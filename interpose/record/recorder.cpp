@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "interpose/record/call_paths.hpp"
 #include "interpose/record/cuda_presence.hpp"
@@ -20,6 +21,7 @@
 #include "interpose/record/gpu_power.hpp"
 #include "interpose/record/lane.hpp"
 #include "interpose/record/modules.hpp"
+#include "interpose/record/network_bytes.hpp"
 #include "interpose/record/nvtx_capture.hpp"
 #include "interpose/record/own_cost.hpp"
 #include "interpose/record/recording.hpp"
@@ -125,6 +127,24 @@ void write_run_facts(int world_rank) noexcept try {
   notice("commit, job and driver are not in the recording: out of memory");
 }
 
+/// What the network had carried at the begin. Never destroyed, as a program may end in any order.
+std::vector<InterfaceBytes>* network_at_begin = nullptr;
+
+void note_network_bytes() noexcept try {
+  network_at_begin = new std::vector<InterfaceBytes>(read_network_bytes());
+} catch (...) {
+  network_at_begin = nullptr;  // the report then says nothing of it
+}
+
+/// Each rank writes them, since none knows which is the first of its host.
+void write_network_bytes() noexcept try {
+  if (network_at_begin == nullptr) return;
+  for (const InterfaceBytes& each : bytes_since(*network_at_begin, read_network_bytes()))
+    write_fact("network", fact_of(each));
+} catch (...) {
+  notice("the network's bytes are not in the recording: out of memory");
+}
+
 /// A forked child must write nothing, as the recording is the parent's. CUPTI even hangs there.
 void switch_off_in_child() noexcept {
   recording().switch_off();
@@ -178,6 +198,7 @@ bool begin(const Identity& identity) noexcept try {
   write_kept_notices();
   write_new_modules();
   write_run_facts(identity.world_rank);
+  note_network_bytes();
   if (collects_gpu_activity) {
     start_nvtx_capture();
     // Starts before CUDA's first use, if possible: CUPTI does not see kernels that ran before.
@@ -199,6 +220,7 @@ void end() noexcept {
   stop_gpu_power();
   close_open_ranges(end_ns);
   write_new_modules();
+  write_network_bytes();
   recording().switch_off();
   recording().blocks().stop();
   trace::FileHeader& header = recording().file().header();

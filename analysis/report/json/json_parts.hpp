@@ -45,6 +45,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json of(const LongWaitFigures& wait);
 [[nodiscard]] Json of(const MatrixCell& cell);
 [[nodiscard]] Json of(const MatrixFigures& matrix);
+[[nodiscard]] Json of(const NetworkFigures& network);
 [[nodiscard]] Json of(const NoticeFigures& notice);
 [[nodiscard]] Json of(const OpenCallFigures& call);
 [[nodiscard]] Json of(const PeerFigures& peer);

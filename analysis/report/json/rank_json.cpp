@@ -102,6 +102,13 @@ Json of(const Flaw& flaw) {
           {"what", flaw.what}};
 }
 
+Json of(const NetworkFigures& network) {
+  return {{"kind", network.kind},
+          {"hosts", network.hosts},
+          {"received_bytes", network.received},
+          {"sent_bytes", network.sent}};
+}
+
 Json of(const GpuPowerFigures& gpu) {
   const auto thousandth = [](std::uint64_t value) {
     return value == 0 ? Json(nullptr) : Json(static_cast<double>(value) * 1e-3);

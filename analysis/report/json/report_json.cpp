@@ -109,6 +109,7 @@ Json document_of(const Report& report) {
   json["transports"] = list_of(report.transports);
   json["matrix"] = report.matrix ? of(*report.matrix) : Json(nullptr);
   json["gpu_power"] = gpu_power_of(report);
+  json["network"] = list_of(report.network);
   json["notices"] = list_of(report.notices);
   json["flaws"] = list_of(report.flaws);
   return json;

@@ -70,6 +70,11 @@ void write_closing(ReportWriter& out) {
       out.line(out.dim(each));
     }
   }
+  for (const std::string& network : network_texts(out.report)) {
+    for (const std::string& each : wrapped(network, screen_columns)) {
+      out.line(out.dim(each));
+    }
+  }
   if (out.has_marks()) {
     out.line(
         out.dim("‡ half of it or more is within the error of the hosts' clocks: it may have another cause"));

@@ -3,12 +3,17 @@
 #include <cupti.h>
 #include <gtest/gtest.h>
 #include <nvtx3/nvToolsExt.h>
+#if __has_include(<nvml.h>)
+#include <nvml.h>
+#endif
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <type_traits>
 
 #include "interpose/record/cupti_library.hpp"
+#include "interpose/record/nvml_library.hpp"
 #include "interpose/record/nvtx_abi.hpp"
 #include "interpose/record/traced_calls.hpp"
 
@@ -35,6 +40,25 @@ SAME_FIELD(CUpti_ActivitySynchronization, CUpti_ActivitySynchronization2, correl
 
 namespace penstock::record {
 namespace {
+
+#if __has_include(<nvml.h>)
+static_assert(nvml::success == NVML_SUCCESS && nvml::clock_sm == NVML_CLOCK_SM &&
+              nvml::clock_memory == NVML_CLOCK_MEM && nvml::temperature_gpu == NVML_TEMPERATURE_GPU);
+static_assert(trace::throttle::power_cap == nvmlClocksThrottleReasonSwPowerCap &&
+              trace::throttle::hardware == nvmlClocksThrottleReasonHwSlowdown &&
+              trace::throttle::heat == nvmlClocksThrottleReasonSwThermalSlowdown &&
+              trace::throttle::heat_by_hardware == nvmlClocksThrottleReasonHwThermalSlowdown &&
+              trace::throttle::power_brake == nvmlClocksThrottleReasonHwPowerBrakeSlowdown);
+static_assert(std::is_invocable_v<decltype(nvmlDeviceGetHandleByPciBusId_v2), const char*, nvmlDevice_t*>);
+static_assert(std::is_invocable_v<decltype(nvmlDeviceGetIndex), nvmlDevice_t, unsigned*>);
+static_assert(std::is_invocable_v<decltype(nvmlDeviceGetPowerUsage), nvmlDevice_t, unsigned*>);
+static_assert(
+    std::is_invocable_v<decltype(nvmlDeviceGetTotalEnergyConsumption), nvmlDevice_t, unsigned long long*>);
+static_assert(
+    std::is_invocable_v<decltype(nvmlDeviceGetClockInfo), nvmlDevice_t, nvmlClockType_t, unsigned*>);
+static_assert(
+    std::is_invocable_v<decltype(nvmlDeviceGetMaxClockInfo), nvmlDevice_t, nvmlClockType_t, unsigned*>);
+#endif
 
 static_assert(reads_records_of(CUPTI_API_VERSION));
 static_assert(reads_records_of(19) && reads_records_of(28) && reads_records_of(130000) &&

@@ -150,7 +150,9 @@ TEST(RunFacts, are_in_the_recording_of_the_first_rank_alone) {
   const std::map<std::string, std::string> first = record_as(0);
   EXPECT_EQ(first.at("commit"), commit);
   EXPECT_EQ(first.at("batch_job"), "81234");
-  EXPECT_TRUE(record_as(1).empty());
+  std::map<std::string, std::string> second = record_as(1);
+  second.erase("network");  // which each rank has
+  EXPECT_TRUE(second.empty());
 }
 
 }  // namespace
