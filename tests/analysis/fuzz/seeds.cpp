@@ -19,6 +19,9 @@ RecordingBuilder everything(std::int32_t rank, std::int32_t ranks) {
   builder.module("/nowhere/solver", 0x1000, 0x2000, 0, 0x1000)
       .notice("a feature is off")
       .fact("commit", "1a2b3c")
+      .fact("network", "ethernet eth0 12 34")
+      .gpu_sample({.at = 400, .energy_mj = 5})
+      .gpu_sample({.at = 4400, .energy_mj = 9, .throttle_reasons = trace::throttle::heat})
       .runs(0, 5000);
   trace::Thread next{};
   next.thread_id = RecordingBuilder::thread_of_lane(1);
