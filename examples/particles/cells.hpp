@@ -5,6 +5,7 @@
 
 #include "examples/particles/box.hpp"
 #include "examples/particles/tiling.hpp"
+#include "examples/particles/wall.hpp"
 
 namespace particles {
 
@@ -21,7 +22,9 @@ struct Cells {
   const std::uint32_t* segment_starts;
   const Segment* segments;
   const Connection* connections;
-  const std::uint8_t* is_near_wall;  ///< of each cell; null if there is no wall
+  const std::uint32_t* capsule_starts;  ///< of the capsules beside each cell; null if there is no wall
+  const Capsule* capsules;
+  bool bounces_back;
 
   /// The local index of a cell, or no_cell. Where a row has no gap, its first cell says where the others are.
   [[nodiscard]] EXAMPLE_HOST_DEVICE std::uint32_t find(const Site& cell) const {
@@ -60,6 +63,15 @@ struct Cells {
                                                                  std::uint32_t cell) const {
     const std::uint32_t row = cell - classes.internal;
     return connections[std::size_t{row} * box.voxels_of_cell() + box.part_of_cell(box.voxel_of(place))];
+  }
+
+  /// The wall beside a cell; there must be one somewhere.
+  [[nodiscard]] EXAMPLE_HOST_DEVICE Wall wall(std::uint32_t cell) const {
+    return {capsules + capsule_starts[cell],
+            static_cast<int>(capsule_starts[cell + 1] - capsule_starts[cell]), bounces_back};
+  }
+  [[nodiscard]] EXAMPLE_HOST_DEVICE bool is_near_wall(std::uint32_t cell) const {
+    return capsule_starts != nullptr && capsule_starts[cell] != capsule_starts[cell + 1];
   }
 
   [[nodiscard]] EXAMPLE_HOST_DEVICE bool is_internal(std::uint32_t cell) const {

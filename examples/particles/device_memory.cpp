@@ -1,24 +1,36 @@
 #include "examples/particles/device_memory.hpp"
 
+#include <algorithm>
+
+#include "examples/particles/capsule_index.hpp"
+
 namespace particles {
 namespace {
 
-/// Whether a particle of a cell may come to the wall within a step, in which it moves by less than a voxel
-/// along each axis.
-std::vector<std::uint8_t> cells_near_wall(const Tiling& tiling, const Domain& domain) {
-  std::vector<std::uint8_t> is_near;
+/// For each cell whose particles may come to the wall within a step, in which they move by less than a voxel
+/// along each axis, the capsules that they may be in.
+CapsulesOfCells capsules_of_cells(const Tiling& tiling, const Domain& domain) {
+  CapsulesOfCells found;
   if (domain.capsules.empty()) {
-    return is_near;
+    return found;
   }
   const Box& box = tiling.box;
   const double move = length({box.voxel_side(0), box.voxel_side(1), box.voxel_side(2)});
-  const Wall wall = domain.wall();
+  const CapsuleIndex index(box, domain.capsules);
   for (const Site& cell : tiling.cells) {
+    found.starts.push_back(static_cast<std::uint32_t>(found.capsules.size()));
     const Ball ball = around(box, cell, box.cells);
-    is_near.push_back(
-        surface_of(wall.capsules, wall.count, ball.centre).distance > -(ball.radius + move) ? 1 : 0);
+    const double within = std::min(ball.radius + move, CapsuleIndex::reach);
+    if (index.distance(ball.centre) > -within) {
+      for (const std::uint32_t capsule : index.near(ball.centre)) {
+        if (surface_of(domain.capsules[capsule], ball.centre).distance <= within) {
+          found.capsules.push_back(domain.capsules[capsule]);
+        }
+      }
+    }
   }
-  return is_near;
+  found.starts.push_back(static_cast<std::uint32_t>(found.capsules.size()));
+  return found;
 }
 
 template <typename... Element>
@@ -35,8 +47,9 @@ DeviceTiling::DeviceTiling(const Tiling& tiling, const Domain& domain)
       segment_starts_(tiling.segment_starts),
       segments_(tiling.segments),
       connections_(tiling.connections),
-      is_near_wall_(cells_near_wall(tiling, domain)),
-      capsules_(domain.capsules),
+      capsules_of_cells_(capsules_of_cells(tiling, domain)),
+      capsule_starts_(capsules_of_cells_.starts),
+      capsules_(capsules_of_cells_.capsules),
       cells_{tiling.box,
              tiling.classes,
              {tiling.array.low[0], tiling.array.low[1]},
@@ -47,16 +60,22 @@ DeviceTiling::DeviceTiling(const Tiling& tiling, const Domain& domain)
              segment_starts_.get(),
              segments_.get(),
              connections_.get(),
-             domain.capsules.empty() ? nullptr : is_near_wall_.get()},
-      wall_{capsules_.get(), static_cast<int>(domain.capsules.size()), domain.bounces_back} {
+             domain.capsules.empty() ? nullptr : capsule_starts_.get(),
+             capsules_.get(),
+             domain.bounces_back} {
   // A copy of little from pageable memory may return before it has arrived.
   example::check(cudaDeviceSynchronize(), "wait for copies to the GPU");
 }
 
-std::int64_t DeviceTiling::bytes(const Tiling& tiling) {
+std::int64_t DeviceTiling::bytes(const Tiling& tiling, const Domain& domain) {
+  // Beside the wall, two capsules a cell; most have one.
+  const std::int64_t wall_bytes =
+      domain.capsules.empty()
+          ? 0
+          : static_cast<std::int64_t>(tiling.cells.size() * (sizeof(std::uint32_t) + 2 * sizeof(Capsule)));
   return bytes_of(tiling.array.row_starts, tiling.array.x, tiling.array.local, tiling.segment_starts,
                   tiling.segments, tiling.connections) +
-         static_cast<std::int64_t>(tiling.cells.size());
+         wall_bytes;
 }
 
 ParticleMemory::ParticleMemory(const Classes& classes, const Rooms& rooms)

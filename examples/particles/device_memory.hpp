@@ -27,13 +27,18 @@ class DeviceCopy {
   example::DeviceArray<Element> array_;
 };
 
+/// Capsules beside the cells' wall, cell by cell. A cell without any is far from it.
+struct CapsulesOfCells {
+  std::vector<std::uint32_t> starts;
+  std::vector<Capsule> capsules;
+};
+
 class DeviceTiling {
  public:
   DeviceTiling(const Tiling& tiling, const Domain& domain);
 
   [[nodiscard]] const Cells& cells() const { return cells_; }
-  [[nodiscard]] const Wall& wall() const { return wall_; }
-  [[nodiscard]] static std::int64_t bytes(const Tiling& tiling);
+  [[nodiscard]] static std::int64_t bytes(const Tiling& tiling, const Domain& domain);
 
  private:
   DeviceCopy<std::uint32_t> row_starts_;
@@ -42,10 +47,10 @@ class DeviceTiling {
   DeviceCopy<std::uint32_t> segment_starts_;
   DeviceCopy<Segment> segments_;
   DeviceCopy<Connection> connections_;
-  DeviceCopy<std::uint8_t> is_near_wall_;
+  CapsulesOfCells capsules_of_cells_;
+  DeviceCopy<std::uint32_t> capsule_starts_;
   DeviceCopy<Capsule> capsules_;
   Cells cells_{};
-  Wall wall_{};
 };
 
 /// How many particles and records there is room for.

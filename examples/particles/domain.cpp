@@ -3,14 +3,39 @@
 #include <algorithm>
 #include <cmath>
 
+#include "examples/particles/capsule_index.hpp"
+#include "examples/particles/vessels.hpp"
+
 namespace particles {
 namespace {
 
 /// Cells between a vessel and the side of its box: there, positions may wrap without meeting others.
 constexpr double margin = 1;
 
-double side_with_margin(double extent) {
-  return std::ceil(extent + 2 * margin);
+/// The box around a vessel, which is moved into it.
+void enclose(Domain& domain) {
+  double low[3] = {1e300, 1e300, 1e300};
+  double high[3] = {-1e300, -1e300, -1e300};
+  const auto include = [&](Vector centre, double radius) {
+    const double at[3] = {centre.x, centre.y, centre.z};
+    for (int axis = 0; axis < 3; ++axis) {
+      low[axis] = std::min(low[axis], at[axis] - radius);
+      high[axis] = std::max(high[axis], at[axis] + radius);
+    }
+  };
+  for (const Capsule& capsule : domain.capsules) {
+    include(capsule.from, capsule.from_radius);
+    include(capsule.to, capsule.to_radius);
+  }
+  double shift[3];
+  for (int axis = 0; axis < 3; ++axis) {
+    domain.box.side[axis] = std::ceil(high[axis] - low[axis] + 2 * margin);
+    shift[axis] = (domain.box.side[axis] - low[axis] - high[axis]) / 2;
+  }
+  for (Capsule& capsule : domain.capsules) {
+    capsule.from = capsule.from + Vector{shift[0], shift[1], shift[2]};
+    capsule.to = capsule.to + Vector{shift[0], shift[1], shift[2]};
+  }
 }
 
 }  // namespace
@@ -18,17 +43,16 @@ double side_with_margin(double extent) {
 Domain make_domain(const Options& options) {
   Domain domain;
   domain.bounces_back = options.bounces_back;
-  if (options.shape == Shape::box) {
+  if (options.shape == Shape::box && options.geometry.empty()) {
     std::copy(options.size.begin(), options.size.end(), domain.box.side);
   } else {
-    const auto [first, second] = options.radii;
-    const double widest = std::max(first, second);
-    const double across = side_with_margin(2 * widest);
-    const Vector from{margin + first, across / 2, across / 2};
-    domain.capsules.push_back({from, from + Vector{options.size[0], 0, 0}, first, second});
-    domain.box.side[0] = side_with_margin(first + options.size[0] + second);
-    domain.box.side[1] = across;
-    domain.box.side[2] = across;
+    Vessels vessels = make_vessels(options);
+    domain.capsules = std::move(vessels.capsules);
+    domain.complaint = std::move(vessels.complaint);
+    if (!domain.complaint.empty()) {
+      return domain;
+    }
+    enclose(domain);
   }
   for (int axis = 0; axis < 3; ++axis) {
     domain.box.cells[axis] = static_cast<std::uint32_t>(domain.box.side[axis]);
@@ -74,13 +98,13 @@ std::vector<std::uint8_t> fluid_of(const Domain& domain) {
   if (domain.capsules.empty()) {
     return fluid;
   }
-  const Wall wall = domain.wall();
+  const CapsuleIndex index(box, domain.capsules);
   const std::uint32_t voxels[3] = {box.voxels(0), box.voxels(1), box.voxels(2)};
   const std::uint32_t halves[3] = {2 * voxels[0], 2 * voxels[1], 2 * voxels[2]};
   std::uint8_t* next = fluid.data();
   for_each_site(voxels, [&](const Site& site) {
     const Ball ball = around(box, site, voxels);
-    const double distance = surface_of(wall.capsules, wall.count, ball.centre).distance;
+    const double distance = index.distance(ball.centre);
     constexpr double rounding = 1e-6;
     if (distance > ball.radius + rounding) {
       *next = 0;
@@ -89,7 +113,7 @@ std::vector<std::uint8_t> fluid_of(const Domain& domain) {
       for (std::uint32_t part = 0; part < 8; ++part) {
         const Site half{
             {2 * site.at[0] + part % 2, 2 * site.at[1] + part / 2 % 2, 2 * site.at[2] + part / 4}};
-        inside += wall.has_outside(around(box, half, halves).centre) ? 0 : 1;
+        inside += index.distance(around(box, half, halves).centre) <= 0 ? 1 : 0;
       }
       *next = static_cast<std::uint8_t>(std::max(inside, 1));
     }

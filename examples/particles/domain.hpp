@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "examples/particles/box.hpp"
+#include "examples/particles/capsule.hpp"
 #include "examples/particles/options.hpp"
 #include "examples/particles/start.hpp"
-#include "examples/particles/wall.hpp"
 
 namespace particles {
 
@@ -17,10 +17,7 @@ struct Domain {
   Box box{};
   std::vector<Capsule> capsules;  ///< none: the whole box, periodic
   bool bounces_back = false;
-
-  [[nodiscard]] Wall wall() const {
-    return {capsules.data(), static_cast<int>(capsules.size()), bounces_back};
-  }
+  std::string complaint;  ///< why there is none, or nothing
 };
 
 [[nodiscard]] Domain make_domain(const Options& options);

@@ -160,6 +160,9 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
 
 int run(const particles::Options& options, int rank, int rank_count) {
   const particles::Domain domain = particles::make_domain(options);
+  if (complains(domain.complaint, rank)) {
+    return 1;
+  }
   const particles::Start start = particles::make_start(options, domain);
   if (complains(particles::size_complaint(domain, start), rank)) {
     return 1;

@@ -1,5 +1,6 @@
 #include "examples/particles/options.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <span>
@@ -10,7 +11,8 @@
 namespace particles {
 namespace {
 
-const std::map<std::string, Shape> shape_names{{"box", Shape::box}, {"tube", Shape::tube}};
+const std::map<std::string, Shape> shape_names{
+    {"box", Shape::box}, {"tube", Shape::tube}, {"tree", Shape::tree}};
 const std::map<std::string, Send> send_names{{"selective", Send::selective},
                                              {"all-to-all-neighbours", Send::all_to_all_neighbours}};
 
@@ -43,21 +45,16 @@ std::string complaint(const Options& options, int rank_count) {
     return "--ranks-as: only with --dry-run";
   }
   for (const double side : options.size) {
-    if (options.shape == Shape::box && !(side >= 3 && side <= 1e5)) {
+    if (options.shape == Shape::box && options.geometry.empty() && !(side >= 3 && side <= 1e5)) {
       return "--size: a periodic box has 3 cutoffs along each side at least, and 100000 at most";
     }
   }
-  if (options.shape == Shape::tube) {
-    const auto [first, second] = options.radii;
-    const double length = options.size[0];
-    for (const double radius : options.radii) {
-      if (!(2 * radius >= 1 && radius <= 1e4)) {
-        return "--radius: the cutoff, 1, is larger than a vessel of radius " + std::to_string(radius);
-      }
-    }
-    if (!(length <= 1e5 && length > (first > second ? first - second : second - first))) {
-      return "--size: a tube is at least as long as its radii differ, and 100000 at most";
-    }
+  const bool has_vessel = options.shape != Shape::box && options.geometry.empty();
+  if (has_vessel && !(options.size[0] > 0 && options.size[0] <= 1e5)) {
+    return "--size: the length of a vessel is positive, and 100000 at most";
+  }
+  if (has_vessel && !(std::max(options.radii[0], options.radii[1]) <= 1e4)) {
+    return "--radius: the radius of a vessel is 10000 at most";
   }
   return {};
 }
@@ -81,9 +78,16 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
   CLI::App app{"Soft particles in a box or a vessel, in pieces of any form. The unit of length is the cutoff",
                "particles"};
   example::add_choice(app, "--domain", options.shape, shape_names, "a periodic box, or a vessel with a wall");
-  app.add_option("--size", size, "sides of the box, as 16x16x32, or the length of the tube")
+  app.add_option("--size", size,
+                 "sides of the box, as 16x16x32, or the length of the tube or of the tree's first vessel")
       ->capture_default_str();
-  app.add_option("--radius", radii, "of the tube, or of its two ends, as 4,3")->capture_default_str();
+  app.add_option("--radius", radii, "of the tube, or of its two ends, as 4,3, or of the tree's first vessel")
+      ->capture_default_str();
+  app.add_option("--depth", options.depth, "how often the vessels of a tree branch")
+      ->check(CLI::Range(0, 16))
+      ->capture_default_str();
+  app.add_option("--geometry", options.geometry,
+                 "a JSON file with the capsules of a vessel, instead of --domain");
   app.add_flag("--bounce-back", options.bounces_back,
                "at the wall velocities are turned round, not reflected");
   app.add_option("--density", options.density, "particles in a cube of the cutoff")

@@ -10,7 +10,7 @@
 
 namespace particles {
 
-enum class Shape { box, tube };
+enum class Shape { box, tube, tree };
 
 /// To whom a particle of a frontier cell is sent.
 enum class Send {
@@ -20,8 +20,11 @@ enum class Send {
 
 struct Options {
   Shape shape = Shape::box;
-  std::array<double, 3> size{12, 12, 12};  ///< of the box; a tube's length is the first
-  std::array<double, 2> radii{4, 4};       ///< of a tube, at its ends
+  std::array<double, 3> size{12, 12,
+                             12};  ///< of the box; a tube's, or a tree's first vessel's, length is the first
+  std::array<double, 2> radii{4, 4};  ///< of a tube, at its ends
+  int depth = 2;                      ///< of a tree: how often vessels branch
+  std::string geometry;               ///< a file with a vessel's capsules, or nothing
   bool bounces_back = false;
   double density = 3;
   double repulsion = 25;

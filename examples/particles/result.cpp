@@ -45,11 +45,16 @@ nlohmann::ordered_json json_of(const Options& options) {
                                  {"send", name_of(options.send)},
                                  {"exchange", example::name_of(options.exchange)},
                                  {"overlap", options.overlap}};
-  if (options.shape == Shape::box) {
+  if (!options.geometry.empty()) {
+    json["geometry"] = options.geometry;
+  } else if (options.shape == Shape::box) {
     json["size"] = options.size;
   } else {
+    json["depth"] = options.shape == Shape::tree ? options.depth : 0;
     json["size"] = options.size[0];
     json["radii"] = options.radii;
+  }
+  if (options.shape != Shape::box || !options.geometry.empty()) {
     json["wall"] = options.bounces_back ? "bounce-back" : "specular";
   }
   return json;

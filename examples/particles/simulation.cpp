@@ -48,7 +48,7 @@ Rooms rooms_of(const Options& options, const Tiling& tiling, const Start& start,
 }
 
 Mover make_mover(const Options& options, const Box& box) {
-  Mover mover{Repulsion(box, options.repulsion), {}, static_cast<float>(options.time_step), 0, {}, {}, 0};
+  Mover mover{Repulsion(box, options.repulsion), static_cast<float>(options.time_step), 0, {}, {}, 0};
   for (int axis = 0; axis < 3; ++axis) {
     mover.per_unit[axis] = static_cast<float>(1 / box.unit(axis));
     constexpr double with_rounding = 0.999;
@@ -102,7 +102,7 @@ std::string Simulation::complaint() const {
 }
 
 std::int64_t Simulation::device_bytes() const {
-  return DeviceTiling::bytes(tiling_) + ParticleMemory::bytes(tiling_.classes, rooms_) +
+  return DeviceTiling::bytes(tiling_, domain_) + ParticleMemory::bytes(tiling_.classes, rooms_) +
          exchange_.room() * std::int64_t{sizeof(Record)} + std::int64_t{sizeof(Totals)};
 }
 
@@ -110,7 +110,6 @@ void Simulation::prepare() {
   device_tiling_.emplace(tiling_, domain_);
   memory_.emplace(tiling_.classes, rooms_);
   exchange_.prepare();
-  mover_.wall = device_tiling_->wall();
   clear_status();
   const Movers movers = memory_->moved();
   const example::DeviceArray<std::uint32_t> count(1);
@@ -119,7 +118,7 @@ void Simulation::prepare() {
       cudaMemsetAsync(movers.counts, 0, (tiling_.classes.all + std::size_t{1}) * sizeof(std::uint32_t),
                       boundary_.get()),
       "clear counts");
-  queue_start(boundary_, device_tiling_->cells(), start_, mover_.wall, movers, rooms_.particles, count.get());
+  queue_start(boundary_, device_tiling_->cells(), start_, movers, rooms_.particles, count.get());
   example::check(
       cudaMemcpyAsync(&mover_count_, count.get(), sizeof mover_count_, cudaMemcpyDefault, boundary_.get()),
       "copy a count");

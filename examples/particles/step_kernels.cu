@@ -80,8 +80,7 @@ __device__ float speed_of(const Motion& motion) {
 // Not in the unnamed namespace: profilers show these names.
 namespace kernels {
 
-__global__ void start(Cells cells, Start start, Wall wall, Movers movers, std::uint32_t room,
-                      std::uint32_t* count) {
+__global__ void start(Cells cells, Start start, Movers movers, std::uint32_t room, std::uint32_t* count) {
   const std::uint32_t identity = thread_index();
   if (identity >= start.site_count()) {
     return;
@@ -89,7 +88,7 @@ __global__ void start(Cells cells, Start start, Wall wall, Movers movers, std::u
   const Place place = start.place_of(identity);
   const std::uint32_t cell = cells.find(place);
   if (cell == no_cell || (!cells.is_internal(cell) && cells.connection(place, cell).owner != mine) ||
-      (wall.count > 0 && wall.has_outside(vector_of(place, cells.box)))) {
+      (cells.is_near_wall(cell) && cells.wall(cell).has_outside(vector_of(place, cells.box)))) {
     return;
   }
   const std::uint32_t index = atomicAdd(count, 1U);
@@ -152,23 +151,23 @@ __global__ void advance(Cells cells, Sorted sorted, std::uint32_t first, std::ui
   }
   movers.places[index] = place;
   movers.motions[index] = motion;
-  if (cells.is_near_wall == nullptr || cells.is_near_wall[cell] == 0) {
+  if (!cells.is_near_wall(cell)) {
     movers.enter(index, cells.find(place), NextTurn{});
   }
 }
 
 /// Finishes what `advance` has left for those near the wall: its arithmetic would take registers from all
 /// others.
-__global__ void bounce(Cells cells, Sorted sorted, std::uint32_t first, std::uint32_t end, Mover mover,
-                       Movers movers, Status* status) {
+__global__ void bounce(Cells cells, Sorted sorted, std::uint32_t first, std::uint32_t end, Movers movers,
+                       Status* status) {
   const std::uint32_t index = sorted.starts[first] + thread_index();
-  if (index >= sorted.starts[end] || cells.is_near_wall[sorted.cells[index]] == 0 ||
+  if (index >= sorted.starts[end] || !cells.is_near_wall(sorted.cells[index]) ||
       sorted.motions[index].is_own == 0) {
     return;
   }
   Place place = movers.places[index];
   Motion motion = movers.motions[index];
-  if (!stay_inside(mover.wall, cells.box, sorted.places[index], motion, place)) {
+  if (!stay_inside(cells.wall(sorted.cells[index]), cells.box, sorted.places[index], motion, place)) {
     atomicAdd(&status->put_back, 1U);
   }
   movers.places[index] = place;
@@ -190,9 +189,9 @@ void Sums::queue(const example::Stream& stream, const std::uint32_t* counts, std
   example::exclusive_sum(stream, temporary_->scratch, counts, sums, count);
 }
 
-void queue_start(const example::Stream& stream, const Cells& cells, const Start& start, const Wall& wall,
-                 const Movers& movers, std::uint32_t room, std::uint32_t* count) {
-  example::launch(stream, start.site_count(), kernels::start, cells, start, wall, movers, room, count);
+void queue_start(const example::Stream& stream, const Cells& cells, const Start& start, const Movers& movers,
+                 std::uint32_t room, std::uint32_t* count) {
+  example::launch(stream, start.site_count(), kernels::start, cells, start, movers, room, count);
 }
 
 void queue_scatter(const example::Stream& stream, const Cells& cells, const Movers& movers,
@@ -207,8 +206,8 @@ void queue_advance(const example::Stream& stream, const Cells& cells, const Sort
     return;
   }
   example::launch(stream, most, kernels::advance, cells, sorted, first, end, mover, movers, status);
-  if (cells.is_near_wall != nullptr) {
-    example::launch(stream, most, kernels::bounce, cells, sorted, first, end, mover, movers, status);
+  if (cells.capsule_starts != nullptr) {
+    example::launch(stream, most, kernels::bounce, cells, sorted, first, end, movers, status);
   }
 }
 

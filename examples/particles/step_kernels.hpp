@@ -7,7 +7,6 @@
 #include "examples/particles/cells.hpp"
 #include "examples/particles/pair.hpp"
 #include "examples/particles/start.hpp"
-#include "examples/particles/wall.hpp"
 #include "examples/support/gpu.hpp"
 
 namespace particles {
@@ -30,8 +29,8 @@ class Sums {
 
 /// Adds this rank's particles of the start to `movers`, of which `count`, in device memory, says how many
 /// there are.
-void queue_start(const example::Stream& stream, const Cells& cells, const Start& start, const Wall& wall,
-                 const Movers& movers, std::uint32_t room, std::uint32_t* count);
+void queue_start(const example::Stream& stream, const Cells& cells, const Start& start, const Movers& movers,
+                 std::uint32_t room, std::uint32_t* count);
 
 /// The first `count` movers, to their places: those of internal cells in `sorted`, the others in `rim`, from
 /// its start. `starts` of `sorted` must be the sums of the movers' counts. Fills in status->ends.
@@ -41,7 +40,6 @@ void queue_scatter(const example::Stream& stream, const Cells& cells, const Move
 /// What moves particles.
 struct Mover {
   Repulsion repulsion;
-  Wall wall;
   float step;           ///< of time
   float kick;           ///< step, or half of it at the start: velocities are those half a step before
   float per_unit[3];    ///< 2^32 over the box's sides

@@ -1,16 +1,21 @@
 // The domain, its wall, and the force of a pair, compared with closed forms.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "examples/particles/capsule.hpp"
+#include "examples/particles/capsule_index.hpp"
 #include "examples/particles/domain.hpp"
 #include "examples/particles/pair.hpp"
 #include "examples/particles/partition.hpp"
 #include "examples/particles/start.hpp"
 #include "examples/particles/survey.hpp"
+#include "examples/particles/vessels.hpp"
 #include "examples/particles/wall.hpp"
 
 namespace particles {
@@ -211,13 +216,16 @@ TEST(ParticlesStart, puts_each_particle_into_its_own_part_of_the_box_with_no_mom
   EXPECT_NEAR(momentum, 0, start.site_count() % 2 == 0 ? 1e-3 : 10);
 }
 
-TEST(ParticlesDomain, counts_as_fluid_every_voxel_with_a_point_inside) {
+class ParticlesDomain : public testing::TestWithParam<Shape> {};
+
+TEST_P(ParticlesDomain, counts_as_fluid_every_voxel_with_a_point_inside) {
   Options options;
-  options.shape = Shape::tube;
+  options.shape = GetParam();
   options.size = {6, 6, 6};
   options.radii = {1.7, 1.1};
   const Domain domain = make_domain(options);
   const std::vector<std::uint8_t> fluid = fluid_of(domain);
+  const Wall wall{domain.capsules.data(), static_cast<int>(domain.capsules.size()), false};
   std::mt19937 random(4);
   std::uniform_int_distribution<std::uint32_t> coordinate;
   int inside = 0;
@@ -225,12 +233,100 @@ TEST(ParticlesDomain, counts_as_fluid_every_voxel_with_a_point_inside) {
     const Place place{{coordinate(random), coordinate(random), coordinate(random)}, 0};
     const Vector point{place.at[0] * domain.box.unit(0), place.at[1] * domain.box.unit(1),
                        place.at[2] * domain.box.unit(2)};
-    if (!domain.wall().has_outside(point)) {
+    if (!wall.has_outside(point)) {
       ++inside;
       ASSERT_GT(fluid[static_cast<std::size_t>(domain.box.voxel_index(domain.box.voxel_of(place)))], 0);
     }
   }
   EXPECT_GT(inside, 1000);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ParticlesDomain, testing::Values(Shape::tube, Shape::tree));
+
+TEST(ParticlesVessels, branch_after_murrays_law) {
+  Options options;
+  options.shape = Shape::tree;
+  options.size = {24, 24, 24};
+  options.radii = {6, 6};
+  options.depth = 3;
+  const Vessels tree = make_vessels(options);
+  ASSERT_EQ(tree.complaint, "");
+  ASSERT_EQ(tree.capsules.size(), 15U);
+  // in the order in which they are made: a vessel, all of its first branch, all of its second
+  const Capsule& root = tree.capsules[0];
+  const Capsule& first = tree.capsules[1];
+  const Capsule& second = tree.capsules[8];
+  EXPECT_NEAR(std::pow(first.from_radius, 3) + std::pow(second.from_radius, 3), std::pow(root.to_radius, 3),
+              1e-9);
+  for (const Capsule* branch : {&first, &second}) {
+    EXPECT_NEAR(length(branch->from - root.to), 0, 1e-9);
+    EXPECT_NEAR(length(branch->to - branch->from) / branch->from_radius, 4, 1e-9);
+    EXPECT_GT(dot(branch->to - branch->from, root.to - root.from), 0);
+  }
+}
+
+TEST(ParticlesVessels, of_a_tree_are_the_same_for_a_seed_and_others_for_another) {
+  Options options;
+  options.shape = Shape::tree;
+  const std::vector<Capsule> one = make_vessels(options).capsules;
+  EXPECT_EQ(make_vessels(options).capsules.back().to.x, one.back().to.x);
+  options.seed = 2;
+  EXPECT_NE(make_vessels(options).capsules.back().to.x, one.back().to.x);
+}
+
+std::string complaint_about(const std::string& document) {
+  Options options;
+  options.geometry = testing::TempDir() + "particles_vessel.json";
+  std::ofstream(options.geometry) << document;
+  std::string complaint = make_vessels(options).complaint;
+  return complaint.substr(0, options.geometry.size()) == options.geometry
+             ? complaint.substr(options.geometry.size() + 2)
+             : complaint;
+}
+
+TEST(ParticlesVessels, come_from_a_file_which_must_make_sense) {
+  const std::string first = R"({"from": [0, 0, 0], "to": [5, 0, 0], "radii": [2, 1]})";
+  const std::string second = R"({"from": [5, 0, 0], "to": [9, 3, 0], "radii": [1, 1]})";
+  EXPECT_EQ(complaint_about(R"({"capsules": [)" + first + "," + second + "]}"), "");
+  EXPECT_EQ(complaint_about("{"), "it is not JSON");
+  EXPECT_EQ(complaint_about("[]"), "/capsules: expected a list of capsules");
+  EXPECT_EQ(complaint_about(R"({"capsules": []})"), "/capsules: expected a list of capsules");
+  EXPECT_EQ(complaint_about(R"({"capsules": [)" + first +
+                            R"(, {"from": [0, 0], "to": [5, 0, 0], "radii": [2, 1]}]})"),
+            "/capsules/1/from/2: expected a number");
+  EXPECT_EQ(complaint_about(R"({"capsules": [{"from": [0, 0, 0], "to": [5, 0, 0], "radii": [2, -1]}]})"),
+            "/capsules/0/radii/1: a radius is larger than 0, and this is -1");
+  EXPECT_EQ(complaint_about(R"({"capsules": [{"from": [0, 0, 0], "to": [5, 0, 0], "radii": [2, "x"]}]})"),
+            "/capsules/0/radii/1: expected a number");
+  EXPECT_EQ(complaint_about(R"({"capsules": [{"from": [0, 0, 0], "to": [1, 0, 0], "radii": [3, 1]}]})"),
+            "capsule 0 is not longer than its radii differ");
+  EXPECT_EQ(complaint_about(R"({"capsules": [)" + first +
+                            R"(, {"from": [9, 0, 0], "to": [15, 0, 0], "radii": [2, 1]}]})"),
+            "capsule 1 touches none of those before it");
+  EXPECT_NE(complaint_about(R"({"capsules": [{"from": [0, 0, 0], "to": [5, 0, 0], "radii": [0.4, 1]}]})")
+                .find("the cutoff, 1, is larger than a vessel of radius 0.4"),
+            std::string::npos);
+  Options options;
+  options.geometry = "/nonexistent/vessel.json";
+  EXPECT_EQ(make_vessels(options).complaint, "/nonexistent/vessel.json: cannot read it");
+}
+
+TEST(ParticlesVessels, are_found_near_a_point_as_all_of_them_would_be) {
+  Options options;
+  options.shape = Shape::tree;
+  options.size = {30, 30, 30};
+  options.radii = {5, 5};
+  const Domain domain = make_domain(options);
+  const CapsuleIndex index(domain.box, domain.capsules);
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> part(0, 1);
+  for (int trial = 0; trial < 2000; ++trial) {
+    const Vector point{part(random) * domain.box.side[0], part(random) * domain.box.side[1],
+                       part(random) * domain.box.side[2]};
+    const double distance =
+        surface_of(domain.capsules.data(), static_cast<int>(domain.capsules.size()), point).distance;
+    EXPECT_EQ(index.distance(point), std::min(distance, CapsuleIndex::reach));
+  }
 }
 
 TEST(ParticlesPartition, by_slabs_has_pieces_of_nearly_one_volume_and_two_neighbours) {

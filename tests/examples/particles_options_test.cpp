@@ -87,13 +87,12 @@ TEST(ParticlesOptions, take_one_side_for_all_or_three) {
 TEST(ParticlesOptions, say_what_a_domain_must_be) {
   expect_refusal("a periodic box has 3 cutoffs along each side at least", {"--size", "9x9x2.9"});
   expect_refusal("a periodic box has 3 cutoffs along each side at least", {"--size", "nan"});
-  expect_refusal("the cutoff, 1, is larger than a vessel of radius 0.4",
-                 {"--domain", "tube", "--radius", "2,0.4"});
-  expect_refusal("a tube is at least as long as its radii differ",
-                 {"--domain", "tube", "--radius", "5,1", "--size", "3"});
+  expect_refusal("the length of a vessel is positive", {"--domain", "tube", "--size", "0"});
+  expect_refusal("the radius of a vessel is 10000 at most", {"--domain", "tree", "--radius", "20000"});
+  expect_refusal("--depth: Value 17 not in range", {"--domain", "tree", "--depth", "17"});
   expect_refusal("--time-step: Value 0 not in range", {"--time-step", "0"});
   expect_refusal("--density", {"--density", "-1"});
-  expect_refusal("not in {box,tube}", {"--domain", "torus"});
+  expect_refusal("not in {box,tree,tube}", {"--domain", "torus"});
   expect_refusal("not in {all-to-all-neighbours,selective}", {"--send", "nothing"});
   expect_refusal("not in {device,staged-by-hand}", {"--exchange", "by-post"});
 }
