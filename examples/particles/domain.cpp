@@ -82,6 +82,9 @@ std::string size_complaint(const Domain& domain, const Start& start) {
   if (count(domain.box.cells) >= 1U << 30) {
     return "the box has 2^30 cells or more, whose numbers have 30 bits; take a smaller --size";
   }
+  if (domain.box.voxel_count() > INT64_C(1) << 32) {  // a host keeps four bytes of each
+    return "the box has more than 2^32 voxels; take a smaller --size or --voxels-per-cutoff";
+  }
   return {};
 }
 
