@@ -112,7 +112,7 @@ void record_communicator(MPI_Comm communicator, const CommunicatorInfo& info) {
   seen.rank = info.rank;
   seen.is_inter = info.is_inter ? 1 : 0;
   seen.kind = trace::RecordKind::communicator;
-  record::write(seen);
+  record::write_to_stay(seen);
 }
 
 /// Under the registry's lock.

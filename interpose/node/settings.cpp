@@ -88,6 +88,20 @@ bool read_call_path_frames(std::string_view text) {
   return true;
 }
 
+bool read_what_is_kept(std::string_view text) {
+  if (text != "first" && text != "last") return false;
+  current.keeps_last = text == "last";
+  return true;
+}
+
+bool parse(std::string_view text, record::WindowRequest& value) {
+  return record::parse_window(text, value);
+}
+
+bool parse(std::string_view text, RankList& value) {
+  return value.parse(text);
+}
+
 template <auto Member>
 bool read_member(std::string_view text) {
   return parse(text, current.*Member);
@@ -121,6 +135,9 @@ constexpr std::array table = {
     Row{"PENSTOCK_GPU_ACTIVITY", read_member<&Settings::gpu_activity>, "0 or 1"},
     Row{"PENSTOCK_OUTPUT", read_member<&Settings::output>, "a directory"},
     Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
+    Row{"PENSTOCK_TRACE_KEEP", read_what_is_kept, "first or last"},
+    Row{"PENSTOCK_WINDOW", read_member<&Settings::window>, "profiler, or an NVTX range as NAME:FIRST:LAST"},
+    Row{"PENSTOCK_RANKS", read_member<&Settings::ranks>, "ranks, such as 0,3-5"},
     Row{"PENSTOCK_CALL_PATHS", read_call_path_frames, "0 to 12 frames"},
     Row{"PENSTOCK_TRANSPORT", read_member<&Settings::transport>, transport_names.data()},
     Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file or shipped, and figures"},

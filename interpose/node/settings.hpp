@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "interpose/node/rank_list.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/transport.hpp"
@@ -22,6 +23,9 @@ struct Settings {
   bool gpu_activity = true;  ///< PENSTOCK_GPU_ACTIVITY=0: no CUPTI, no NVTX
   std::string output = "penstock-out";           ///< PENSTOCK_OUTPUT, directory of the recording
   std::uint64_t trace_limit_bytes = 1ull << 30;  ///< PENSTOCK_TRACE_LIMIT, per rank
+  bool keeps_last = false;  ///< PENSTOCK_TRACE_KEEP=last: beyond the limit the oldest records are overwritten
+  record::WindowRequest window;  ///< PENSTOCK_WINDOW: the part of the run that is recorded
+  RankList ranks;                ///< PENSTOCK_RANKS: the ranks that record
   /// PENSTOCK_CALL_PATHS: frames of each recorded call at most; 0 or 1: the call site alone
   std::uint32_t call_path_frames = record::most_call_path_frames;
   /// PENSTOCK_TRANSPORT=local|peer|relayed|pushed|staged|network

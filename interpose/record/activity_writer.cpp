@@ -133,6 +133,7 @@ void ActivityWriter::write_synchronisation(const CUpti_Activity& record) noexcep
 
 template <typename Record>
 void ActivityWriter::put(Record& record) noexcept {
+  if (recording().is_behind_window(record.begin_ns)) return;
   record.own = calls_.is_own(record.correlation) ? 1 : 0;
   constexpr bool has_thread = requires {
     record.thread_id;
@@ -140,10 +141,12 @@ void ActivityWriter::put(Record& record) noexcept {
   if constexpr (has_thread) record.thread_id = calls_.thread_of(record.correlation);
   Lane* lane = lane_of_this_thread();
   std::byte* place = lane == nullptr ? nullptr : lane->append(&record);
+  if (lane != nullptr) calls_.keep_since(lane->oldest_block());
   if (place == nullptr) {
     recording().drop(&record);
   } else if (record.own == 0) {
-    IssuingCalls::Written where{.own = reinterpret_cast<std::uint8_t*>(place + offsetof(Record, own))};
+    IssuingCalls::Written where{.own = reinterpret_cast<std::uint8_t*>(place + offsetof(Record, own)),
+                                .block = lane->block()};
     if constexpr (has_thread)
       where.thread_id = reinterpret_cast<std::uint32_t*>(place + offsetof(Record, thread_id));
     calls_.remember(record.correlation, where);

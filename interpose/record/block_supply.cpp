@@ -29,12 +29,24 @@ void BlockSupply::stop() noexcept {
 
 ClaimedBlock BlockSupply::take() noexcept {
   if (std::byte* ready = take_ready()) return {ready, Refusal::none, 0};
-  ClaimedBlock claimed = file_.claim_block();
+  // The thread has not come to what was announced, and need not: each block that it makes ready is one less
+  // that has records, where the oldest are overwritten.
+  if (needs_) static_cast<void>(needs_->try_acquire());
+  const ClaimedBlock claimed = claim();
   if (claimed.begin != nullptr || !file_.belongs_to_this_process()) return claimed;
   // The thread, which a forked child does not have, may be preparing the last block that there is room for.
   preparing_.wait(true, std::memory_order_acquire);
   if (std::byte* last = take_ready()) return {last, Refusal::none, 0};
   return claimed;
+}
+
+ClaimedBlock BlockSupply::claim() noexcept {
+  if (!file_.belongs_to_this_process()) return {nullptr, Refusal::not_ours, 0};
+  if (std::byte* const needless = retired_.reuse_needless()) return {needless, Refusal::none, 0};
+  const ClaimedBlock grown = file_.claim_block();
+  if (grown.refusal != Refusal::limit && grown.refusal != Refusal::no_space) return grown;
+  if (std::byte* const oldest = retired_.reuse_oldest()) return {oldest, Refusal::none, 0};
+  return grown;
 }
 
 std::byte* BlockSupply::take_ready() noexcept {
@@ -62,7 +74,7 @@ void BlockSupply::prepare_blocks() noexcept {
     // Visible to a thread that claims after this one, as claims are ordered among each other.
     preparing_.store(true, std::memory_order_relaxed);
     // A refusal is not reported here: the writer that needs the block will get it.
-    free->store(file_.claim_block().begin, std::memory_order_release);
+    free->store(claim().begin, std::memory_order_release);
     preparing_.store(false, std::memory_order_release);
     preparing_.notify_all();
   }

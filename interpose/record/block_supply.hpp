@@ -12,13 +12,15 @@
 #include <thread>
 
 #include "interpose/record/recording_file.hpp"
+#include "interpose/record/retired_blocks.hpp"
 
 namespace penstock::record {
 
 /// Thread: any for take() and announce_need(); one for start() and stop().
 class BlockSupply {
  public:
-  explicit constexpr BlockSupply(RecordingFile& file) noexcept : file_(file) {}
+  constexpr BlockSupply(RecordingFile& file, RetiredBlocks& retired) noexcept
+      : file_(file), retired_(retired) {}
 
   /// Starts the thread; without it, take() is only slower. Errors: std::system_error.
   void start();
@@ -31,9 +33,12 @@ class BlockSupply {
 
  private:
   void prepare_blocks() noexcept;
+  /// Returns a block that is needed no more, else one by which the file grows, else the oldest one.
+  [[nodiscard]] ClaimedBlock claim() noexcept;
   [[nodiscard]] std::byte* take_ready() noexcept;
 
   RecordingFile& file_;
+  RetiredBlocks& retired_;
   std::array<std::atomic<std::byte*>, 16> ready_{};
   /// Counts what was announced and not yet handled; the thread sleeps on it. From start() on.
   std::optional<std::counting_semaphore<>> needs_;

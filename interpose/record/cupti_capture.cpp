@@ -17,6 +17,7 @@
 #include "interpose/record/recorder.hpp"
 #include "interpose/record/recording.hpp"
 #include "interpose/record/traced_calls.hpp"
+#include "interpose/record/window.hpp"
 #include "transports/host/background_thread.hpp"
 
 namespace penstock::record {
@@ -61,6 +62,7 @@ class CuptiCapture {
   ActivityBuffers buffers;
 
  private:
+  void watch_profiler();
   [[nodiscard]] std::string enable_kinds();
   /// Returns false if Penstock's own work cannot be distinguished.
   bool trace_calls_that_issue_work(bool traced) noexcept;
@@ -94,8 +96,31 @@ std::uint64_t CUPTIAPI timestamp() {
   return now_ns();
 }
 
+/// Called in the thread that calls cuProfilerStart or cuProfilerStop, at begin and end of either. What
+/// happens in the one is not in the window, nor what happens in the other.
+void CUPTIAPI profiler_was_called(void*, CUpti_CallbackDomain, CUpti_CallbackId call, const void* data) {
+  const bool has_ended = static_cast<const CUpti_CallbackData*>(data)->callbackSite == CUPTI_API_EXIT;
+  if (call == call_of_profiler_start && has_ended) window().profiler_starts(now_ns());
+  if (call == call_of_profiler_stop && !has_ended) window().profiler_stops(now_ns());
+}
+
+/// Says so if it cannot: then the window never begins.
+void CuptiCapture::watch_profiler() {
+  if (!window().is_by_profiler()) return;
+  CUpti_SubscriberHandle subscriber = nullptr;
+  CUptiResult result = CUPTI_ERROR_NOT_SUPPORTED;
+  if (library.subscribe != nullptr && library.enable_callback != nullptr)
+    result = library.subscribe(&subscriber, profiler_was_called, nullptr);
+  for (const std::uint32_t call : {call_of_profiler_start, call_of_profiler_stop}) {
+    if (result == CUPTI_SUCCESS)
+      result = library.enable_callback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, call);
+  }
+  if (result != CUPTI_SUCCESS) notice("PENSTOCK_WINDOW=profiler: " + refusal("callbacks", result));
+}
+
 std::string CuptiCapture::start() {
   if (std::string why = open_cupti(library); !why.empty()) return why;
+  watch_profiler();
   buffers.top_up();
   // The clock is set before any kind is enabled: earlier records would have CUPTI's realtime clock.
   CUptiResult result = library.register_timestamp_callback(timestamp);
@@ -156,7 +181,12 @@ std::string CuptiCapture::refusal(const char* what, CUptiResult result) const {
 }
 
 void CuptiCapture::collect() noexcept {
-  if (Lane* lane = lane_of_this_thread()) lane->belongs_to_recorder();
+  if (Lane* lane = lane_of_this_thread()) {
+    lane->belongs_to_recorder();
+    lane->hold_back(recording().file().most_blocks() / 8);  // what is still missing comes later
+    // before the program's threads have all of a small limit's blocks: then nothing of the GPU would be known
+    static_cast<void>(lane->reserve(1));
+  }
   auto next_flush = std::chrono::steady_clock::now() + flush_period;
   while (!stopping_.load(std::memory_order_acquire)) {
     buffers.wait(flush_period);

@@ -109,6 +109,8 @@ std::string open_cupti(CuptiLibrary& table) {
   if (!reads_records_of(version)) {
     return "libcupti has version " + std::to_string(version) + ", which this Penstock does not support";
   }
+  bind(library, "cuptiSubscribe", table.subscribe);
+  bind(library, "cuptiEnableCallback", table.enable_callback);
   bind(library, "cuptiSetThreadIdType", table.set_thread_id_type);
   bind(library, "cuptiActivityEnableDriverApi", table.enable_driver_api);
   constexpr std::uint32_t first_of_cuda_13 = 130000;

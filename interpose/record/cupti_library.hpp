@@ -22,6 +22,9 @@ struct CuptiLibrary {
   decltype(&cuptiActivityGetNumDroppedRecords) get_dropped_records = nullptr;
   decltype(&cuptiActivityPushExternalCorrelationId) push_external_id = nullptr;
   decltype(&cuptiActivityPopExternalCorrelationId) pop_external_id = nullptr;
+  // These tell of cuProfilerStart and cuProfilerStop as they are called.
+  decltype(&cuptiSubscribe) subscribe = nullptr;
+  decltype(&cuptiEnableCallback) enable_callback = nullptr;
   /// Absent from libraries that do not know threads by gettid().
   CUptiResult (*set_thread_id_type)(CUpti_ActivityThreadIdType type) = nullptr;
   /// cuptiActivityEnableDriverApi; absent before CUDA 12.

@@ -11,6 +11,7 @@ void IssuingCalls::for_activities_of(std::uint32_t correlation, Visit visit) con
   // Ordinals decrease along a chain, which ends where the ring has been overwritten.
   while (ordinal != 0 && ordinal_ - ordinal < activities) {
     const Activity& activity = activities_[ordinal % activities];
+    if (activity.where.block < oldest_block_) return;  // as are those before it in the chain
     if (activity.correlation == correlation) visit(activity.where);
     ordinal = activity.previous;
   }

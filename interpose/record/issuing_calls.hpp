@@ -23,6 +23,7 @@ class IssuingCalls {
   struct Written {
     std::uint8_t* own = nullptr;
     std::uint32_t* thread_id = nullptr;  ///< null: its record has none
+    std::uint64_t block = 0;             ///< the number of the block in its lane
   };
 
   /// Marks the activities of the call `correlation`, which was Penstock's own, and remembers the call.
@@ -32,6 +33,8 @@ class IssuingCalls {
   void call_was_by(std::uint32_t correlation, std::uint32_t thread_id) noexcept;
   /// Returns 0 if it is not known.
   [[nodiscard]] std::uint32_t thread_of(std::uint32_t correlation) const noexcept;
+  /// Leaves activities in earlier blocks as they are: others may be written there by now.
+  void keep_since(std::uint64_t block) noexcept { oldest_block_ = block; }
   /// Remembers an activity of the call that was written as the application's.
   void remember(std::uint32_t correlation, Written where) noexcept;
 
@@ -65,6 +68,7 @@ class IssuingCalls {
   LazyArray<std::uint32_t> latest_ =
       make<std::uint32_t>(activities);  ///< ordinal, at correlation % activities
   std::uint32_t ordinal_ = 0;
+  std::uint64_t oldest_block_ = 0;
 };
 
 }  // namespace penstock::record

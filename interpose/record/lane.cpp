@@ -73,17 +73,38 @@ bool Lane::begin_block() noexcept {
   // Early enough that the next block is ready in time, and late enough that a lane with few records causes
   // none.
   constexpr std::size_t announcing_record = trace::block_bytes / trace::record_bytes / 4;
-  const ClaimedBlock block = recording().take_block();
+  retire_block();
+  ClaimedBlock block = recording().take_block();
+  while (block.begin == nullptr && retire_oldest()) block = recording().take_block();
   if (block.begin == nullptr) return false;
   trace::BlockHeader header{};
   header.lane = number_;
+  header.sequence = recording().file().next_sequence();
   header.ordinal = ordinal_++;
   name_this_thread(header.thread_id, header.thread_name);
   header.kind = trace::RecordKind::block;
   commit(block.begin, &header);
+  begin_ = block.begin;
   next_ = block.begin + trace::record_bytes;
   stop_ = block.begin + announcing_record * trace::record_bytes;
   end_ = block.begin + trace::block_bytes;
+  return true;
+}
+
+void Lane::retire_block() noexcept {
+  if (begin_ == nullptr || keeps_all_) return;
+  held_back_blocks_[held_back_++] = begin_;
+  begin_ = next_ = stop_ = end_ = nullptr;
+  while (held_back_ > held_back_at_most_) retire_oldest();
+}
+
+bool Lane::retire_oldest() noexcept {
+  if (held_back_ == 0) return false;
+  std::byte* const oldest = held_back_blocks_[0];
+  std::copy(held_back_blocks_.begin() + 1,
+            held_back_blocks_.begin() + static_cast<std::ptrdiff_t>(held_back_), held_back_blocks_.begin());
+  --held_back_;
+  recording().retired().retire(oldest);
   return true;
 }
 

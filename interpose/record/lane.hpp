@@ -2,6 +2,8 @@
 // Each thread takes one from a registry that outlives threads. Knows no record's meaning.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +50,16 @@ class alignas(64) Lane {
   /// Takes a slot for it, if the lane has none, and names the thread in it.
   void take_open_call() noexcept;
 
+  /// Keeps all of the lane's records: names, without which others are of no use.
+  void keep_all() noexcept { keeps_all_ = true; }
+  /// Keeps the last so many full blocks from being overwritten, as records in them may still be completed.
+  /// Only if there is no other block, they may be.
+  void hold_back(std::size_t blocks) noexcept { held_back_at_most_ = std::min(blocks, most_held_back); }
+  static constexpr std::size_t most_held_back = 32;
+  /// Returns the numbers of the present block and of the oldest one that is not up to be overwritten.
+  [[nodiscard]] std::uint64_t block() const noexcept { return ordinal_ - 1; }
+  [[nodiscard]] std::uint64_t oldest_block() const noexcept { return ordinal_ - 1 - held_back_; }
+
   /// Marks the lane as one of the recorder's own threads, whose records cost the application nothing.
   void belongs_to_recorder() noexcept { is_recorders_.store(true, std::memory_order_relaxed); }
   [[nodiscard]] bool is_recorders() const noexcept { return is_recorders_.load(std::memory_order_relaxed); }
@@ -56,7 +68,11 @@ class alignas(64) Lane {
   friend class LaneRegistry;
   [[nodiscard]] bool make_room() noexcept;
   [[nodiscard]] bool begin_block() noexcept;
+  /// Gives up the full block, and of those held back all but so many.
+  void retire_block() noexcept;
+  bool retire_oldest() noexcept;
 
+  std::byte* begin_ = nullptr;  ///< of the present block
   std::byte* next_ = nullptr;
   std::byte* stop_ = nullptr;  ///< at this record the lane first announces the need of a block, or takes one
   std::byte* end_ = nullptr;
@@ -64,6 +80,10 @@ class alignas(64) Lane {
   std::atomic<std::uint64_t> written_{0};
   std::uint64_t ordinal_ = 0;
   const std::uint64_t number_;
+  bool keeps_all_ = false;
+  std::size_t held_back_at_most_ = 0;
+  std::size_t held_back_ = 0;
+  std::array<std::byte*, most_held_back + 1> held_back_blocks_{};  ///< the oldest first
   std::atomic<bool> is_recorders_{false};
   std::atomic<bool> is_held_{true};
   Lane* next_in_registry_ = nullptr;

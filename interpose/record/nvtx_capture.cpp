@@ -14,6 +14,7 @@
 #include "interpose/record/nvtx_abi.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/record/recording.hpp"
+#include "interpose/record/window.hpp"
 
 namespace penstock::record {
 
@@ -110,8 +111,16 @@ struct OpenRange {
   std::uint64_t begin_ns;
   void* domain;
   std::uint32_t name;
+  std::uint32_t entry;
   std::uint8_t depth;
 };
+
+/// Notes that a range begins, for all that count ranges.
+OpenRange begin_range(void* domain, std::uint32_t name, std::uint8_t depth) noexcept {
+  const OpenRange range{now_ns(), domain, name, range_entries().enter(name), depth};
+  window().range_begins(name, range.entry, range.begin_ns);
+  return range;
+}
 
 void record_range(const OpenRange& range, std::uint64_t end_ns, std::uint64_t thread_id) noexcept {
   trace::Range record{};
@@ -121,8 +130,10 @@ void record_range(const OpenRange& range, std::uint64_t end_ns, std::uint64_t th
   record.name = range.name;
   record.domain = id_of_domain(range.domain);
   record.depth = range.depth;
+  record.entry = range.entry;
   record.kind = trace::RecordKind::range;
   write(record);
+  window().range_ends(range.name, range.entry, end_ns);
 }
 
 /// The push/pop ranges of one thread. Each domain nests separately.
@@ -135,7 +146,7 @@ class RangeStack {
       ++too_deep_;
       recording().leave_out_range();
     } else {
-      ranges_[open_++] = {now_ns(), domain, name, static_cast<std::uint8_t>(level)};
+      ranges_[open_++] = begin_range(domain, name, static_cast<std::uint8_t>(level));
     }
     return level;
   }
@@ -192,7 +203,7 @@ class StartedRanges {
       Place& place = places_[id % places];
       std::uint64_t free = 0;
       if (!place.id.compare_exchange_strong(free, id, std::memory_order_acquire)) continue;
-      place.range = {now_ns(), domain, name, start_end_depth};
+      place.range = begin_range(domain, name, start_end_depth);
       return id;  // a thread that ends it got the id from here, and so sees the range
     }
     recording().leave_out_range();

@@ -27,6 +27,7 @@
 #include "interpose/record/recording.hpp"
 #include "interpose/record/run_facts.hpp"
 #include "interpose/record/strings.hpp"
+#include "interpose/record/window.hpp"
 
 namespace penstock::record {
 
@@ -36,6 +37,8 @@ std::atomic<bool> has_begun{false};
 std::atomic<bool> has_ended{false};
 std::atomic<bool> cuda_was_seen{false};
 bool collects_gpu_activity = false;  ///< written before switch_on()
+WindowRequest requested_window;
+bool is_first_to_record = true;
 std::uint64_t event_cost_ps = 0;
 
 /// Adds the time of a scope to the cost of starting the recording.
@@ -118,8 +121,7 @@ bool open_file(const Identity& identity) {
 
 /// Files and paths are read on one rank alone: a thousand ranks that search for a work tree would burden the
 /// file system.
-void write_run_facts(int world_rank) noexcept try {
-  if (world_rank != 0) return;
+void write_run_facts() noexcept try {
   write_fact("commit", commit_of_program());
   write_fact("batch_job", batch_job());
   if (!gpu_is_simulated) write_fact("driver", driver_version());
@@ -143,6 +145,48 @@ void write_network_bytes() noexcept try {
     write_fact("network", fact_of(each));
 } catch (...) {
   notice("the network's bytes are not in the recording: out of memory");
+}
+
+/// Names, each thread and the GPU take a block each; where the newest records are kept, the table of what was
+/// lost, and a block more for whoever has filled one.
+void say_if_limit_is_small(const Identity& identity) {
+  const std::uint64_t least = identity.keeps_last || identity.window.by != WindowRequest::By::nothing ? 6 : 3;
+  if (recording().file().most_blocks() >= least || !identity.is_first_to_record) return;
+  notice("PENSTOCK_TRACE_LIMIT is too small: names, each thread and the GPU need a block of 256 KiB each" +
+         std::string(least > 3 ? ", and three more are needed to overwrite records" : "") + ", so at least " +
+         std::to_string((trace::file_header_bytes + least * trace::block_bytes + 1023) / 1024) +
+         "K for a rank with one thread; without a block, nothing of them is recorded");
+}
+
+/// Returns false if there is neither memory nor space for it, and nothing can be recorded.
+bool open_losses(const Identity& identity) noexcept {
+  const bool has_window = identity.window.by != WindowRequest::By::nothing;
+  recording().add_features((identity.keeps_last ? trace::feature::keeps_last : 0u) |
+                           (has_window ? trace::feature::window : 0u) |
+                           (identity.others_may_not_record ? trace::feature::some_ranks : 0u));
+  if (!identity.keeps_last && !has_window) return true;
+  if (recording().retired().open(identity.keeps_last, has_window)) return true;
+  notice("recording is off: no memory, or no space, to overwrite records");
+  return false;
+}
+
+/// Once names can be written.
+void request_window(const WindowRequest& request) noexcept {
+  if (request.by == WindowRequest::By::nothing) return;
+  const std::uint32_t range = request.by == WindowRequest::By::range ? intern(request.range) : 0;
+  range_entries().reserve(range);
+  window().request(request, range);
+}
+
+/// On one rank alone, as all have the same to say.
+void say_if_window_never_began(const WindowRequest& request) noexcept try {
+  if (!window().is_awaited() || !is_first_to_record) return;
+  notice("the window to be recorded never began, so nothing is recorded: " +
+         (request.by == WindowRequest::By::profiler
+              ? std::string("cuProfilerStart was not called")
+              : "NVTX range \"" + request.range + "\" was not entered " +
+                    (request.first == 1 ? "" : std::to_string(request.first) + " times")));
+} catch (...) {
 }
 
 /// A forked child must write nothing, as the recording is the parent's. CUPTI even hangs there.
@@ -188,6 +232,8 @@ bool begin(const Identity& identity) noexcept try {
   const StartCost cost;
   if (!open_file(identity)) return false;
   fill_header(recording().file().header(), identity);
+  if (!open_losses(identity)) return false;
+  say_if_limit_is_small(identity);
   start_call_paths(identity.call_path_frames);
   collects_gpu_activity = identity.with_gpu_activity;
   pthread_atfork(nullptr, nullptr, switch_off_in_child);
@@ -195,9 +241,12 @@ bool begin(const Identity& identity) noexcept try {
   recording().blocks().start();
   recording().switch_on();
   event_cost_ps = measure_event_cost_ps();
+  requested_window = identity.window;
+  is_first_to_record = identity.is_first_to_record;
+  request_window(requested_window);
   write_kept_notices();
   write_new_modules();
-  write_run_facts(identity.world_rank);
+  if (identity.is_first_to_record) write_run_facts();
   note_network_bytes();
   if (collects_gpu_activity) {
     start_nvtx_capture();
@@ -219,6 +268,7 @@ void end() noexcept {
   stop_cupti_capture();
   stop_gpu_power();
   close_open_ranges(end_ns);
+  say_if_window_never_began(requested_window);
   write_new_modules();
   write_network_bytes();
   recording().switch_off();
@@ -246,8 +296,12 @@ std::uint32_t intern(std::string_view text) noexcept {
   return is_on() ? strings().id_of(text) : trace::no_string;
 }
 
+void write_to_stay(const trace::Communicator& communicator) noexcept {
+  if (is_on()) static_cast<void>(recording().write_rare(&communicator, 1));
+}
+
 void write_bytes(const void* record) noexcept {
-  if (!is_on()) return;
+  if (!detail::takes_records.load(std::memory_order_relaxed)) return;
   Lane* lane = lane_of_this_thread();
   if (lane == nullptr || lane->append(record) == nullptr) [[unlikely]] {
     recording().drop(record);

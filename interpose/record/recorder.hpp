@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "interpose/record/trace_format.hpp"
+#include "interpose/record/window_request.hpp"
 
 namespace penstock::record {
 
@@ -25,7 +26,11 @@ struct Identity {
   std::uint32_t mpi_family = 0;  ///< 1 MPICH, 2 Open MPI
   std::string_view mpi_version;
   std::string_view directory;  ///< made if absent; if that fails, one line is printed and recording stays off
-  std::uint64_t limit_bytes = 1u << 30;  ///< of the rank's file; later records are dropped and counted
+  std::uint64_t limit_bytes = 1u << 30;  ///< of the rank's file; later records are dropped and counted, …
+  bool keeps_last = false;               ///< … or the oldest are overwritten
+  WindowRequest window;                  ///< the part of the run that is recorded
+  bool others_may_not_record = false;    ///< only some ranks of the job record
+  bool is_first_to_record = true;        ///< of the job's ranks: what is alike on all is told by it alone
   bool with_gpu_activity = true;         ///< try CUPTI and NVTX
   std::uint32_t call_path_frames =
       most_call_path_frames;  ///< at most, of each call; 0 or 1: the call site alone
@@ -33,7 +38,8 @@ struct Identity {
 
 namespace detail {
 inline constinit std::atomic<bool> is_on{false};
-}
+inline constinit std::atomic<bool> takes_records{false};  ///< as is_on, but not behind the window
+}  // namespace detail
 
 /// Returns true while records are accepted. Cost: one relaxed load; wrappers test it first.
 /// Thread: any.
@@ -84,6 +90,9 @@ void write(const Record& record) noexcept;
 
 /// The same by address: 64 bytes, the last is `kind`.
 void write_bytes(const void* record) noexcept;
+
+/// Writes a copy that stays, whatever part of the run is recorded: for rare records that others refer to.
+void write_to_stay(const trace::Communicator& communicator) noexcept;
 
 template <typename Record>
 void write(const Record& record) noexcept {

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "interpose/record/record_times.hpp"
+
 namespace penstock::record {
 
 namespace {
@@ -20,24 +22,14 @@ constinit Forever forever;
 /// or a range this is its end: what is in flight when the recording ends is never recorded. For a record
 /// without a time, such as a name, it is now.
 std::uint64_t is_missed_from_ns(const void* record) noexcept {
-  trace::RecordKind kind{};
-  std::memcpy(&kind, static_cast<const std::byte*>(record) + trace::record_bytes - 1, 1);
-  std::uint64_t begin_and_end_ns[2];
-  std::memcpy(begin_and_end_ns, record, sizeof begin_and_end_ns);
-  switch (kind) {
-    case trace::RecordKind::mpi_call:
-    case trace::RecordKind::transfer:
-    case trace::RecordKind::kernel:
-    case trace::RecordKind::device_copy:
-    case trace::RecordKind::device_memset:
-    case trace::RecordKind::cuda_synchronisation:
-      return begin_and_end_ns[0];
+  const RecordTimes times = times_of(record);
+  switch (times.kind) {
     case trace::RecordKind::message_half:
     case trace::RecordKind::collective_operation:
     case trace::RecordKind::range:
-      return begin_and_end_ns[1];
+      return times.end_ns;
     default:
-      return now_ns();
+      return times.is_timed ? times.begin_ns : now_ns();
   }
 }
 
@@ -45,6 +37,17 @@ std::uint64_t is_missed_from_ns(const void* record) noexcept {
 
 Recording& recording() noexcept {
   return forever.recording;
+}
+
+void Recording::begin_window(std::uint64_t at_ns) noexcept {
+  std::atomic_ref<std::uint64_t>(file_.header().window_begin_ns).store(at_ns, std::memory_order_relaxed);
+  retired_.begin_window();
+}
+
+void Recording::end_window(std::uint64_t at_ns) noexcept {
+  std::atomic_ref<std::uint64_t>(file_.header().window_end_ns).store(at_ns, std::memory_order_relaxed);
+  RecordingFile::lower(file_.header().missing_from_ns, at_ns);
+  detail::takes_records.store(false, std::memory_order_relaxed);
 }
 
 ClaimedBlock Recording::take_block() noexcept {
@@ -56,7 +59,9 @@ ClaimedBlock Recording::take_block() noexcept {
       switch_off();  // a child of a bare clone(): the file and its header are the parent's
       return block;
     }
-    if (!space_ended_.exchange(true, std::memory_order_relaxed)) say_why_space_ended(block);
+    if (!retired_.overwrites() || block.refusal == Refusal::not_ours) {
+      if (!space_ended_.exchange(true, std::memory_order_relaxed)) say_why_space_ended(block);
+    }
   }
   return block;
 }
@@ -64,6 +69,10 @@ ClaimedBlock Recording::take_block() noexcept {
 void Recording::drop(const void* record) noexcept {
   if (!is_on()) return;  // in a forked child, as the file is the parent's
   trace::FileHeader& header = file_.header();
+  if (retired_.overwrites() && times_of(record).is_timed && !space_ended_.load(std::memory_order_relaxed)) {
+    retired_.lose(record);
+    return;
+  }
   RecordingFile::add(header.dropped_records, 1);
   RecordingFile::lower(header.missing_from_ns, is_missed_from_ns(record));
 }
@@ -89,6 +98,7 @@ bool Recording::write_rare(const void* records, std::size_t count) noexcept {
     rare_lane_ = lanes().acquire();
     if (rare_lane_ == nullptr) return false;
     rare_lane_->belongs_to_recorder();
+    rare_lane_->keep_all();
   }
   if (!rare_lane_->reserve(count)) {
     for (std::size_t i = 0; i < count; ++i) drop(record + i * trace::record_bytes);

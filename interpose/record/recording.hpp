@@ -12,6 +12,7 @@
 #include "interpose/record/lane.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/record/recording_file.hpp"
+#include "interpose/record/retired_blocks.hpp"
 #include "interpose/record/trace_format.hpp"
 
 namespace penstock::record {
@@ -19,14 +20,32 @@ namespace penstock::record {
 /// There is one in the process; it lives until the process ends. Thread: any, unless stated otherwise.
 class Recording {
  public:
-  void switch_on() noexcept { detail::is_on.store(true, std::memory_order_release); }
-  void switch_off() noexcept { detail::is_on.store(false, std::memory_order_relaxed); }
+  void switch_on() noexcept {
+    detail::takes_records.store(true, std::memory_order_relaxed);
+    detail::is_on.store(true, std::memory_order_release);
+  }
+  void switch_off() noexcept {
+    detail::is_on.store(false, std::memory_order_relaxed);
+    detail::takes_records.store(false, std::memory_order_relaxed);
+  }
+
+  /// From now on records stay.
+  void begin_window(std::uint64_t at_ns) noexcept;
+  /// From now on no thread's records are taken. Calls in progress are still noted, names still written.
+  void end_window(std::uint64_t at_ns) noexcept;
+  /// Returns true for what the GPU did after the window, which it tells later.
+  [[nodiscard]] bool is_behind_window(std::uint64_t begin_ns) noexcept {
+    const std::uint64_t end_ns =
+        std::atomic_ref<std::uint64_t>(file_.header().window_end_ns).load(std::memory_order_relaxed);
+    return end_ns != 0 && begin_ns >= end_ns;
+  }
 
   [[nodiscard]] RecordingFile& file() noexcept { return file_; }
 
   /// Prints one line at the first refusal. Recording stays on, so that the header counts what is missing and
   /// has the time from which on; only a forked child switches it off.
   [[nodiscard]] ClaimedBlock take_block() noexcept;
+  [[nodiscard]] RetiredBlocks& retired() noexcept { return retired_; }
   void announce_need_of_block() noexcept { blocks_.announce_need(); }
   [[nodiscard]] BlockSupply& blocks() noexcept { return blocks_; }
 
@@ -47,7 +66,8 @@ class Recording {
 
   std::atomic<bool> space_ended_{false};
   RecordingFile file_;
-  BlockSupply blocks_{file_};
+  RetiredBlocks retired_{file_};
+  BlockSupply blocks_{file_, retired_};
   std::mutex rare_mutex_;
   Lane* rare_lane_ = nullptr;
   std::mutex note_mutex_;  ///< guards the header's features_note; innermost

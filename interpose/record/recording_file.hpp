@@ -33,7 +33,14 @@ class RecordingFile {
   /// Returns 0 or errno; EEXIST: a file of that name exists, and stays.
   [[nodiscard]] int create(const char* path, std::uint64_t limit_bytes) noexcept;
 
+  /// Returns a block by which the file grows.
   [[nodiscard]] ClaimedBlock claim_block() noexcept;
+  /// Returns the number of blocks that the limit allows.
+  [[nodiscard]] std::uint64_t most_blocks() const noexcept { return block_limit_; }
+  /// Numbers the blocks as they are begun.
+  [[nodiscard]] std::uint64_t next_sequence() noexcept {
+    return next_sequence_.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
 
   /// Returns the mapped header, part of the file. Several threads change counters by add().
   [[nodiscard]] trace::FileHeader& header() noexcept {
@@ -66,6 +73,7 @@ class RecordingFile {
   std::byte* mapping_ = nullptr;
   std::uint64_t block_limit_ = 0;
   std::atomic<std::uint64_t> next_block_{0};
+  std::atomic<std::uint64_t> next_sequence_{0};
   int descriptor_ = -1;
   pid_t process_ = -1;
   dev_t device_ = 0;

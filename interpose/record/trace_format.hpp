@@ -5,7 +5,9 @@
 // File:   FileHeader (4096 bytes, the calls in progress at its end), then blocks of `block_bytes`. Blocks are
 //         claimed by threads as they need them; a file may end in blocks that were never claimed (all zero)
 //         or be cut off anywhere. A block in the middle may be all zero too (its thread was killed): continue
-//         behind it.
+//         behind it. If only the newest records are kept (FileHeader::losses_generation is not zero), the
+//         first block is the table of what was lost (Losses), others are overwritten, and only `sequence`
+//         tells their order.
 // Block:  one BlockHeader (64 bytes, in the first record's place), then records of 64 bytes in the order in
 //         which one lane (a thread of the job, or a collector of the recorder) committed them.
 //         A Text may lie behind the records that name it: resolve ids after reading the whole file.
@@ -77,6 +79,11 @@ inline constexpr std::uint32_t kernels = 1u << 0;    ///< GPU activity was colle
 inline constexpr std::uint32_t ranges = 1u << 1;     ///< Penstock was the NVTX injection library
 inline constexpr std::uint32_t simulated = 1u << 2;  ///< the GPU was the simulated one
 inline constexpr std::uint32_t gpu_used = 1u << 3;   ///< CUDA was initialised in the process
+// What was asked to be left out.
+inline constexpr std::uint32_t keeps_last = 1u
+                                            << 4;  ///< where space ends, the oldest records are overwritten
+inline constexpr std::uint32_t window = 1u << 5;   ///< FileHeader::window_begin_ns and window_end_ns hold
+inline constexpr std::uint32_t some_ranks = 1u << 6;  ///< other ranks of the job do not record
 }  // namespace feature
 
 /// How a rank ended. The numbers are part of the format.
@@ -125,6 +132,11 @@ struct FileHeader {
   std::uint32_t open_call_slots;    ///< the size of the header's table of open calls
   std::uint32_t threads_unnoticed;  ///< that found no free slot: their calls in progress are not known
   Ending ended_by;
+  /// Counts how often the table of losses was written: of its two copies, number losses_generation % 2 holds.
+  /// 0: the file has no table, and the first block is one like all others.
+  std::uint64_t losses_generation;
+  std::uint64_t window_begin_ns;  ///< with feature::window: when it began; 0: it has not, and nothing counts
+  std::uint64_t window_end_ns;    ///< as `missing_from_ns` has it, too; 0: it has not ended
 };
 
 struct BlockHeader {
@@ -133,7 +145,8 @@ struct BlockHeader {
   std::uint64_t thread_id;  ///< gettid() of the thread that began the block; after its end a later thread may
                             ///< have continued it, see Thread
   char thread_name[16];     ///< that of pthread_setname_np() then, else the program's; all zero: not known
-  std::uint8_t reserved[23];
+  std::uint64_t sequence;   ///< counts the blocks of the file as they are begun, from 1 on; 0 in older files
+  std::uint8_t reserved[15];
   RecordKind kind;
 };
 
@@ -262,6 +275,34 @@ struct MessageHalf {
   RecordKind kind;
 };
 
+/// Halves of one envelope that are no longer in the file.
+struct LostHalves {
+  std::uint64_t halves;        ///< their number
+  std::uint64_t last_post_ns;  ///< the latest MessageHalf::post_ns among them
+  std::uint32_t communicator;  ///< as in MessageHalf, as are the next ones
+  std::int32_t peer;
+  std::int32_t tag;
+  Direction direction;
+  std::uint8_t have_keys;  ///< 1: MessageHalf::key of all of them is not zero; 0: of all it is
+  std::uint8_t reserved[2];
+};
+
+/// A copy of the table of what was overwritten, or dropped while the newest records are kept. A reader that
+/// finds the block `last_lost_block` nevertheless leaves it out: the job was killed before it was wiped out.
+struct Losses {
+  static constexpr std::uint32_t most_groups =
+      (block_bytes / 2 - record_bytes) / static_cast<std::uint32_t>(sizeof(LostHalves));
+  /// The latest end of a lost record. All that ended later, and all that is in the file, is complete since.
+  /// 0: nothing was lost.
+  std::uint64_t known_from_ns;
+  std::uint64_t lost_records;
+  std::uint64_t last_lost_block;  ///< BlockHeader::sequence
+  std::uint32_t groups;           ///< used of `lost_halves`
+  std::uint32_t is_full;  ///< 1: of envelopes that are not in `lost_halves` it is not known what was lost
+  std::uint8_t reserved[32];
+  LostHalves lost_halves[most_groups];
+};
+
 /// A non-blocking collective, from its call to its completion, or one start of a persistent one. The call
 /// that made or initialised it has a record of its own with the same ordinal.
 struct CollectiveOperation {
@@ -327,7 +368,10 @@ struct Range {
   std::uint32_t name;    ///< string id
   std::uint32_t domain;  ///< string id; 0: the default domain
   std::uint8_t depth;    ///< nesting of push/pop ranges; 255 for start/end ranges
-  std::uint8_t reserved[30];
+  std::uint8_t reserved_before[3];
+  std::uint32_t
+      entry;  ///< how often the process had entered ranges of that name, with this one; 0: not known
+  std::uint8_t reserved[23];
   RecordKind kind;
 };
 
@@ -389,6 +433,7 @@ struct GpuSample {
 };
 
 static_assert(sizeof(FileHeader) <= open_calls_offset && sizeof(OpenCall) == 128);
+static_assert(sizeof(LostHalves) == 32 && sizeof(Losses) <= block_bytes / 2);
 static_assert(sizeof(BlockHeader) == record_bytes && sizeof(Text) == record_bytes &&
               sizeof(Module) == record_bytes);
 static_assert(sizeof(Thread) == record_bytes && sizeof(CallPath) == record_bytes);

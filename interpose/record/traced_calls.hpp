@@ -99,6 +99,10 @@ inline constexpr std::uint32_t runtime_calls_that_issue_work[] = {
     510,  // cudaMemcpyBatchAsync_ptsz
 };
 
+inline constexpr std::uint32_t call_of_profiler_start =
+    308;  ///< cuProfilerStart, which cudaProfilerStart calls
+inline constexpr std::uint32_t call_of_profiler_stop = 309;
+
 /// One past the highest id of any CUPTI 12 or 13, which refuse ids that they do not know.
 inline constexpr std::uint32_t calls_end = 1024;
 

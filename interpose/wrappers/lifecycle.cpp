@@ -81,7 +81,7 @@ void prepare() {
 }
 
 void begin_recording(int rank, int size) {
-  if (!settings().record) return;
+  if (!settings().record || !settings().ranks.holds(rank)) return;
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   PMPI_Get_library_version(version, &length);
@@ -94,6 +94,10 @@ void begin_recording(int rank, int size) {
   identity.mpi_version = version;
   identity.directory = settings().output;
   identity.limit_bytes = settings().trace_limit_bytes;
+  identity.keeps_last = settings().keeps_last;
+  identity.window = settings().window;
+  identity.others_may_not_record = !settings().ranks.is_empty();
+  identity.is_first_to_record = rank == settings().ranks.first();
   identity.call_path_frames = settings().call_path_frames;
   identity.with_gpu_activity = settings().gpu_activity;
   record::begin(identity);

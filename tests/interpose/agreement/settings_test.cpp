@@ -81,6 +81,29 @@ TEST(Settings, what_cannot_be_read_is_said_and_leaves_the_value) {
   }
 }
 
+TEST(Settings, say_which_part_of_a_run_is_recorded) {
+  const Variable window("PENSTOCK_WINDOW", "step:100:200");
+  const Variable ranks("PENSTOCK_RANKS", "0,3-5,17");
+  const Variable keep("PENSTOCK_TRACE_KEEP", "last");
+  read_settings();
+  EXPECT_EQ(settings().window.range, "step");
+  EXPECT_EQ(settings().window.first, 100u);
+  EXPECT_EQ(settings().window.last, 200u);
+  EXPECT_TRUE(settings().keeps_last);
+  for (const int rank : {0, 3, 4, 5, 17}) EXPECT_TRUE(settings().ranks.holds(rank)) << rank;
+  for (const int rank : {1, 2, 6, 16, 18}) EXPECT_FALSE(settings().ranks.holds(rank)) << rank;
+  EXPECT_EQ(settings().ranks.first(), 0);
+}
+
+TEST(Settings, a_list_of_ranks_that_cannot_be_read_is_said) {
+  for (const char* value : {"", "a", "1,", "3-1", "-1", "1-", "1;2"}) {
+    const Variable ranks("PENSTOCK_RANKS", value);
+    testing::internal::CaptureStderr();
+    read_settings();
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("PENSTOCK_RANKS="), std::string::npos) << value;
+  }
+}
+
 TEST(Settings, an_unknown_transport_is_said_with_all_that_there_are) {
   const Variable transport("PENSTOCK_TRANSPORT", "striped");
   testing::internal::CaptureStderr();

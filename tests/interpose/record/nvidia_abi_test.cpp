@@ -129,6 +129,9 @@ TEST(NvidiaAbi, driver_call_ids_are_those_of_the_header) {
                          std::end(driver_calls_that_issue_work)));
 }
 
+static_assert(call_of_profiler_start == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
+static_assert(call_of_profiler_stop == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
+
 TEST(NvidiaAbi, runtime_call_ids_are_those_of_the_header) {
   const std::uint32_t expected[] = {
       CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020,

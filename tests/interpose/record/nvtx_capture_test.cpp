@@ -107,6 +107,112 @@ std::vector<NamedRange> named_ranges(const ReadRecording& recording) {
   return ranges;
 }
 
+record::Identity with_window(const TemporaryFolder& folder, const char* window) {
+  record::Identity identity = with_nvtx(folder);
+  EXPECT_TRUE(record::parse_window(window, identity.window));
+  return identity;
+}
+
+trace::MpiCall call_now() {
+  trace::MpiCall call{};
+  call.begin_ns = call.end_ns = record::now_ns();
+  call.kind = trace::RecordKind::mpi_call;
+  return call;
+}
+
+TEST(Window, of_a_range_is_from_its_first_wanted_entry_to_the_end_of_the_last) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_TRUE(record::begin(with_window(folder, "step:2:3")));
+    for (int step = 1; step <= 5; ++step) {
+      FakeProgram::push("step");
+      FakeProgram::push("inner");
+      record::write(call_now());
+      FakeProgram::pop();
+      FakeProgram::pop();
+    }
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.errors, "");
+  const ReadRecording recording(folder.recording());
+  const trace::FileHeader& header = recording.header();
+  EXPECT_NE(header.features & trace::feature::window, 0u);
+  std::vector<trace::Range> steps;
+  for (const auto& range : recording.all<trace::Range>(trace::RecordKind::range)) {
+    if (recording.text(range.name) == "step") steps.push_back(range);
+  }
+  ASSERT_EQ(steps.size(), 3u)
+      << "what came before is not overwritten yet, and what comes behind is not taken";
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(steps[i].entry, i + 1);
+  EXPECT_EQ(header.window_begin_ns, steps[1].begin_ns);
+  EXPECT_EQ(header.window_end_ns, steps[2].end_ns);
+  EXPECT_EQ(header.missing_from_ns, header.window_end_ns);
+  EXPECT_EQ(header.dropped_records, 0u);
+  EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), 3u);
+}
+
+TEST(Window, keeps_all_of_what_is_in_it_and_overwrites_what_came_before) {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t many = 20 * (trace::block_bytes / trace::record_bytes);
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_TRUE(record::begin(with_window(folder, "solve")));
+    for (std::uint64_t i = 0; i < many; ++i) record::write(call_now());
+    FakeProgram::push("solve");
+    for (std::uint64_t i = 0; i < many; ++i) record::write(call_now());
+    FakeProgram::pop();
+    for (std::uint64_t i = 0; i < many; ++i) record::write(call_now());
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  const ReadRecording recording(folder.recording());
+  const trace::FileHeader& header = recording.header();
+  std::uint64_t in_window = 0;
+  for (const auto& call : recording.all<trace::MpiCall>(trace::RecordKind::mpi_call)) {
+    in_window += call.begin_ns >= header.window_begin_ns ? 1 : 0;
+    ASSERT_LE(call.begin_ns, header.window_end_ns);
+  }
+  EXPECT_EQ(in_window, many);
+  EXPECT_LE(header.claimed_blocks, 20u + 8u);
+}
+
+TEST(Window, that_never_begins_is_said_once_when_the_recording_ends) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_TRUE(record::begin(with_window(folder, "step:3:4")));
+    FakeProgram::push("step");
+    FakeProgram::pop();
+    record::end();
+  });
+  EXPECT_EQ(
+      result.errors,
+      "penstock: the window to be recorded never began, so nothing is recorded: NVTX range \"step\" was "
+      "not entered 3 times\n");
+  EXPECT_EQ(ReadRecording(folder.recording()).header().window_begin_ns, 0u);
+}
+
+TEST(Window, is_read_as_people_write_it) {
+  const auto parsed = [](const char* text) {
+    record::WindowRequest request;
+    if (!record::parse_window(text, request)) return std::string("no");
+    if (request.by == record::WindowRequest::By::profiler) return std::string("profiler");
+    return request.range + " " + std::to_string(request.first) + " " + std::to_string(request.last);
+  };
+  EXPECT_EQ(parsed("profiler"), "profiler");
+  EXPECT_EQ(parsed("step"), "step 1 1");
+  EXPECT_EQ(parsed("step:7"), "step 7 7");
+  EXPECT_EQ(parsed("step:100:200"), "step 100 200");
+  EXPECT_EQ(parsed("step:100:"), "step 100 0");
+  EXPECT_EQ(parsed("solver::solve:2:3"), "solver::solve 2 3");
+  EXPECT_EQ(parsed("solver::solve"), "solver::solve 1 1");
+  EXPECT_EQ(parsed("phase 1: go"), "phase 1: go 1 1");
+  EXPECT_EQ(parsed("profiler:1"), "profiler 1 1");
+  for (const char* wrong : {"", ":3", "step:5:3"}) EXPECT_EQ(parsed(wrong), "no") << wrong;
+}
+
 TEST(NvtxCapture, pushed_ranges_are_recorded_when_they_are_popped_with_their_depth) {
   const TemporaryFolder folder;
   const auto result = in_child([&] {

@@ -21,6 +21,7 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -386,6 +387,159 @@ TEST(Recorder, what_is_missing_begins_with_the_earliest_that_any_dropped_record_
   const ReadRecording recording(folder.recording());
   EXPECT_EQ(recording.header().dropped_records, 3u);
   EXPECT_EQ(recording.header().missing_from_ns, 40'000u);
+}
+
+/// What the table of losses in a file says.
+trace::Losses losses_in(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::uint64_t generation = ReadRecording(file).header().losses_generation;
+  in.seekg(trace::file_header_bytes + static_cast<std::streamoff>(generation % 2 * (trace::block_bytes / 2)));
+  trace::Losses losses{};
+  in.read(reinterpret_cast<char*>(&losses), sizeof losses);
+  return losses;
+}
+
+record::Identity ring_of(const TemporaryFolder& folder, std::uint64_t blocks) {
+  record::Identity identity = folder.identity();
+  identity.limit_bytes = trace::file_header_bytes + blocks * trace::block_bytes;
+  identity.keeps_last = true;
+  return identity;
+}
+
+TEST(Ring, keeps_the_newest_records_in_a_file_of_its_limit_and_says_since_when_they_are_complete) {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t count = 40 * records_per_block + 7;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(ring_of(folder, 8)));
+    for (std::uint64_t i = 0; i < count; ++i) record::write(numbered_call(i));
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.errors, "");
+  const ReadRecording recording(folder.recording());
+  EXPECT_LE(recording.file_bytes(), trace::file_header_bytes + 8 * trace::block_bytes);
+  EXPECT_EQ(recording.header().dropped_records, 0u);
+  EXPECT_EQ(recording.header().missing_from_ns, trace::nothing_missing);
+  EXPECT_NE(recording.header().features & trace::feature::keeps_last, 0u);
+  const auto calls = recording.all<trace::MpiCall>(trace::RecordKind::mpi_call);
+  ASSERT_GE(calls.size(), 4 * records_per_block);
+  for (std::uint64_t i = 0; i < calls.size(); ++i)
+    ASSERT_EQ(calls[i].begin_ns, count - calls.size() + i) << i;
+  const trace::Losses losses = losses_in(folder.recording());
+  EXPECT_EQ(losses.lost_records, count - calls.size());
+  EXPECT_EQ(losses.known_from_ns, (count - calls.size() - 1) * 3) << "the end of the last lost one";
+}
+
+TEST(Ring, keeps_names_however_old_they_are) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(ring_of(folder, 8)));
+    trace::MpiCall call = numbered_call(1);
+    call.function = record::intern("an old name");
+    for (std::uint64_t i = 0; i < 30 * records_per_block; ++i) record::write(call);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  const ReadRecording recording(folder.recording());
+  EXPECT_EQ(recording.text(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).front().function),
+            "an old name");
+}
+
+trace::MessageHalf numbered_half(std::uint64_t number, std::int32_t peer, std::uint64_t key = 0) {
+  trace::MessageHalf half{};
+  half.post_ns = 10 * number;
+  half.complete_ns = 10 * number + 5;
+  half.peer = peer;
+  half.tag = 3;
+  half.communicator = 1;
+  half.key = key;
+  half.kind = trace::RecordKind::message_half;
+  return half;
+}
+
+TEST(Ring, counts_the_halves_that_are_gone_by_envelope) {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t count = 30 * records_per_block;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(ring_of(folder, 8)));
+    for (std::uint64_t i = 0; i < count; ++i)
+      record::write(numbered_half(i, i % 3 == 0 ? 1 : 2, i % 3 == 2 ? 77 + i : 0));
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  const ReadRecording recording(folder.recording());
+  std::map<std::pair<std::int32_t, bool>, std::uint64_t> halves;
+  for (const auto& half : recording.all<trace::MessageHalf>(trace::RecordKind::message_half))
+    ++halves[{half.peer, half.key != 0}];
+  const trace::Losses losses = losses_in(folder.recording());
+  ASSERT_EQ(losses.groups, 3u);
+  EXPECT_EQ(losses.is_full, 0u);
+  for (std::uint32_t i = 0; i < losses.groups; ++i) {
+    const trace::LostHalves& lost = losses.lost_halves[i];
+    EXPECT_EQ(lost.tag, 3);
+    EXPECT_EQ(lost.halves + (halves[{lost.peer, lost.have_keys != 0}]), count / 3);
+    EXPECT_LT(lost.last_post_ns, 10 * losses.lost_records);
+    EXPECT_GE(lost.last_post_ns + 30, 10 * losses.lost_records);
+  }
+}
+
+TEST(Ring, says_of_more_envelopes_than_it_can_count_that_it_cannot) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(ring_of(folder, 8)));
+    for (std::uint64_t i = 0; i < 20 * records_per_block; ++i)
+      record::write(numbered_half(i, static_cast<std::int32_t>(i)));
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  const trace::Losses losses = losses_in(folder.recording());
+  EXPECT_EQ(losses.groups, trace::Losses::most_groups);
+  EXPECT_EQ(losses.is_full, 1u);
+}
+
+TEST(Ring, of_a_killed_job_is_whole_at_any_moment) {
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const TemporaryFolder folder;
+    const auto result = in_child([&] {
+      ASSERT_TRUE(record::begin(ring_of(folder, 8)));
+      std::thread killer([attempt] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5 + 7 * attempt));
+        raise(SIGKILL);
+      });
+      for (std::uint64_t i = 0;; ++i) record::write(numbered_call(i));
+    });
+    EXPECT_EQ(result.signal, SIGKILL);
+    const ReadRecording recording(folder.recording());
+    const trace::Losses losses = losses_in(folder.recording());
+    std::uint64_t next = 0;
+    for (const test::Block& block : recording.blocks()) {
+      if (block.header.sequence == losses.last_lost_block) continue;
+      for (const test::RawRecord& raw : block.records) {
+        if (ReadRecording::kind_of(raw) != trace::RecordKind::mpi_call) continue;
+        trace::MpiCall call{};
+        std::memcpy(&call, raw.data(), sizeof call);
+        if (next == 0) next = losses.lost_records;
+        ASSERT_EQ(call.begin_ns, next++);
+      }
+    }
+  }
+}
+
+TEST(Ring, too_small_for_its_threads_says_so_and_loses_records_as_if_they_had_been_overwritten) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(ring_of(folder, 3)));
+    for (std::uint64_t i = 0; i < 5 * records_per_block; ++i) record::write(numbered_call(i));
+    std::thread([] { record::write(numbered_call(100'000)); }).join();
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(count_of("PENSTOCK_TRACE_LIMIT is too small", result.errors), 1u) << result.errors;
+  EXPECT_EQ(count_of("\n", result.errors), 1u) << result.errors;
+  const trace::Losses losses = losses_in(folder.recording());
+  const ReadRecording recording(folder.recording());
+  EXPECT_EQ(losses.lost_records + recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(),
+            5 * records_per_block + 1);
 }
 
 TEST(Recorder, a_limit_below_one_block_leaves_recording_off) {

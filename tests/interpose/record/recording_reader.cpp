@@ -17,7 +17,8 @@ ReadRecording::ReadRecording(const std::filesystem::path& path) {
   std::memcpy(open_calls_.data(), bytes.data() + trace::open_calls_offset, sizeof open_calls_);
   if (header_.magic != trace::file_magic) throw std::runtime_error("no magic: " + path.string());
 
-  for (std::size_t at = trace::file_header_bytes; at + trace::block_bytes <= bytes.size();
+  const std::size_t table_bytes = header_.losses_generation == 0 ? 0 : trace::block_bytes;
+  for (std::size_t at = trace::file_header_bytes + table_bytes; at + trace::block_bytes <= bytes.size();
        at += trace::block_bytes) {
     Block block;
     for (std::size_t record = at; record < at + trace::block_bytes; record += trace::record_bytes) {

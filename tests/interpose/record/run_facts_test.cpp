@@ -130,7 +130,7 @@ std::map<std::string, std::string> facts_in(const ReadRecording& recording) {
   return facts;
 }
 
-TEST(RunFacts, are_in_the_recording_of_the_first_rank_alone) {
+TEST(RunFacts, are_in_the_recording_of_the_first_rank_that_records_alone) {
   const TemporaryFolder folder;
   const auto record_as = [&](int rank) {
     const auto result = in_child([&] {
@@ -139,6 +139,7 @@ TEST(RunFacts, are_in_the_recording_of_the_first_rank_alone) {
       ::setenv("SLURM_JOB_ID", "81234", 1);
       record::Identity identity = folder.identity();
       identity.world_rank = rank;
+      identity.is_first_to_record = rank == 0;
       identity.world_size = 2;
       ASSERT_TRUE(record::begin(identity));
       record::end();

@@ -97,6 +97,10 @@ std::uint32_t intern(std::string_view text) noexcept {
   return static_cast<std::uint32_t>(found - strings.begin()) + 1;
 }
 
+void write_to_stay(const trace::Communicator& communicator) noexcept {
+  write_bytes(&communicator);
+}
+
 void write_bytes(const void* record) noexcept {
   const std::lock_guard guard(kept().lock);
   trace::MpiCall call;

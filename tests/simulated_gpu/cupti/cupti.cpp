@@ -160,6 +160,47 @@ CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
   return CUPTI_SUCCESS;
 }
 
+namespace {
+
+struct Subscriber {
+  CUpti_CallbackFunc callback = nullptr;
+  void* userdata = nullptr;
+  std::array<std::atomic<bool>, 2> watches{};  ///< cuProfilerStop, cuProfilerStart
+};
+Subscriber subscriber;
+constexpr CUpti_CallbackId profiler_start = 308, profiler_stop = 309;
+
+void profiler_was_called(int is_start, int has_ended) {
+  if (!subscriber.watches[is_start != 0 ? 1 : 0]) return;
+  CUpti_CallbackData data{};
+  data.callbackSite = has_ended != 0 ? CUPTI_API_EXIT : CUPTI_API_ENTER;
+  data.functionName = is_start != 0 ? "cuProfilerStart" : "cuProfilerStop";
+  subscriber.callback(subscriber.userdata, CUPTI_CB_DOMAIN_DRIVER_API,
+                      is_start != 0 ? profiler_start : profiler_stop, &data);
+}
+
+}  // namespace
+
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* userdata) {
+  if (const CUptiResult fault = injected(__func__); fault != CUPTI_SUCCESS) return fault;
+  if (handle == nullptr || callback == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (subscriber.callback != nullptr) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  subscriber.callback = callback;
+  subscriber.userdata = userdata;
+  *handle = reinterpret_cast<CUpti_SubscriberHandle>(&subscriber);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
+                                CUpti_CallbackId id) {
+  const bool is_ours = handle == reinterpret_cast<CUpti_SubscriberHandle>(&subscriber);
+  if (!is_ours || domain != CUPTI_CB_DOMAIN_DRIVER_API || (id != profiler_start && id != profiler_stop))
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  subscriber.watches[id == profiler_start ? 1 : 0] = enable != 0;
+  simulated_gpu_watch_profiler(profiler_was_called);
+  return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc clock) {
   if (const CUptiResult fault = injected(__func__); fault != CUPTI_SUCCESS) return fault;
   collection().clock = clock;

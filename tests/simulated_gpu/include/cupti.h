@@ -1,5 +1,6 @@
 // The subset of CUPTI that the simulated GPU offers: activity records, under NVIDIA's names, values and
-// layouts (CUDA 13.0). Callbacks, counters and the rest are absent. tests/check_against_toolkit.py
+// layouts (CUDA 13.0), and callbacks of cuProfilerStart and cuProfilerStop. Others, counters and the rest are
+// absent. tests/check_against_toolkit.py
 // compares this file with NVIDIA's.
 #ifndef SIMULATED_GPU_CUPTI_H
 #define SIMULATED_GPU_CUPTI_H
@@ -113,6 +114,33 @@ typedef enum {
 } CUpti_ActivityThreadIdType;
 
 typedef uint32_t CUpti_CallbackId;
+
+typedef enum {
+  CUPTI_API_ENTER = 0,
+  CUPTI_API_EXIT = 1,
+  CUPTI_API_CBSITE_FORCE_INT = 0x7fffffff
+} CUpti_ApiCallbackSite;
+
+typedef enum {
+  CUPTI_CB_DOMAIN_INVALID = 0,
+  CUPTI_CB_DOMAIN_DRIVER_API = 1,
+  CUPTI_CB_DOMAIN_FORCE_INT = 0x7fffffff
+} CUpti_CallbackDomain;
+
+typedef struct {
+  CUpti_ApiCallbackSite callbackSite;
+  const char* functionName;
+  const void* functionParams;
+  void* functionReturnValue;
+  const char* symbolName;
+  CUcontext context;
+  uint32_t contextUid;
+  uint64_t* correlationData;
+  uint32_t correlationId;
+} CUpti_CallbackData;
+typedef void (*CUpti_CallbackFunc)(void* userdata, CUpti_CallbackDomain domain, CUpti_CallbackId cbid,
+                                   const void* cbdata);
+typedef struct CUpti_Subscriber_st* CUpti_SubscriberHandle;
 
 typedef struct PACKED_ALIGNMENT {
   CUpti_ActivityKind kind;
@@ -284,6 +312,9 @@ CUptiResult cuptiGetVersion(uint32_t* version);
 CUptiResult cuptiGetResultString(CUptiResult result, const char** str);
 CUptiResult cuptiGetTimestamp(uint64_t* timestamp);
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type);
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback, void* userdata);
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle subscriber,
+                                CUpti_CallbackDomain domain, CUpti_CallbackId cbid);
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc funcTimestamp);
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc funcBufferRequested,
                                            CUpti_BuffersCallbackCompleteFunc funcBufferCompleted);

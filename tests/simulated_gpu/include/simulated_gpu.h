@@ -119,6 +119,9 @@ struct SimulatedGpuObserver {
 };
 void simulated_gpu_observe(const struct SimulatedGpuObserver* observer);
 
+/// Has this called at begin and end of cuProfilerStart and cuProfilerStop; null: no more.
+void simulated_gpu_watch_profiler(void (*called)(int is_start, int has_ended));
+
 #ifdef __cplusplus
 }
 #endif
