@@ -102,6 +102,15 @@ LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& l
       }
     }
   }
+  const auto set = [&plan](const char* variable, const std::string& value) {
+    if (!value.empty()) {
+      plan.environment.emplace_back(variable, value);
+    }
+  };
+  set("PENSTOCK_WINDOW", options.window);
+  set("PENSTOCK_RANKS", options.ranks);
+  set("PENSTOCK_TRACE_LIMIT", options.keep_last);
+  set("PENSTOCK_TRACE_KEEP", options.keep_last.empty() ? "" : "last");
   if (!options.transport.empty()) {
     plan.environment.emplace_back("PENSTOCK_TRANSPORT", options.transport);
   }

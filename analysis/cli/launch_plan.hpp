@@ -15,6 +15,9 @@ namespace penstock::cli {
 struct RunOptions {
   std::string output = "penstock-out";
   bool record = true;
+  std::string window;               ///< empty: the whole run; else as PENSTOCK_WINDOW
+  std::string ranks;                ///< empty: all; else as PENSTOCK_RANKS
+  std::string keep_last;            ///< empty: the first records; else of the newest so many bytes
   std::string transport;            ///< empty: free choice
   bool everywhere = false;          ///< all ranks of the job run Penstock, on all nodes
   std::optional<MpiFamily> family;  ///< empty: detect it
