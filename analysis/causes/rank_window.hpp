@@ -19,8 +19,7 @@ struct RankWindow {
   static constexpr std::uint32_t no_site = ~std::uint32_t{0};
 
   RankTrace rank;
-  std::uint64_t own_known_until_ns =
-      trace::nothing_missing;               ///< the rank's own records are complete until then
+  KnownTime own_known;                      ///< the rank's own records are complete in it
   std::size_t position = 0;                 ///< in the MessageIndex
   std::vector<std::uint64_t> step_bounds;   ///< of the steps, the only part that is counted; empty: all is
                                             ///< counted

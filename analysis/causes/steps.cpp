@@ -88,9 +88,10 @@ class CountedCalls {
 /// The calls that count, among all that communicate.
 class Repeats {
  public:
-  void add(std::size_t index) {
+  void add(std::size_t index, std::uint64_t number) {
     if (times_++ == 0) {
       first_ = index;
+      first_number_ = number;
     } else {
       distances_.add(index - last_);
     }
@@ -99,16 +100,31 @@ class Repeats {
   [[nodiscard]] bool any() const noexcept { return times_ != 0; }
   /// Requires any().
   [[nodiscard]] RankSteps::Times times(const std::vector<const trace::MpiCall*>& calls) const {
-    return {times_, calls[first_]->begin_ns, last_ - first_ + 1, distances_.irregular(),
-            times_ >= least_times && distances_.are_regular()};
+    return {times_,
+            calls[first_]->begin_ns,
+            last_ - first_ + 1,
+            distances_.irregular(),
+            times_ >= least_times && distances_.are_regular(),
+            first_number_};
   }
 
  private:
   std::uint64_t times_ = 0;
   std::size_t first_ = 0;
   std::size_t last_ = 0;
+  std::uint64_t first_number_ = 0;
   Distances distances_;
 };
+
+/// Returns the number that the call has on all ranks alike; 0: none, or some ranks may not take part in it.
+std::uint64_t number_of(const trace::MpiCall& call) {
+  return call.communicator == world_local_id ? call.collective_ordinal : 0;
+}
+
+/// Returns false if the step that begins at that time is not known from its begin on.
+bool is_known(const RankTrace& rank, std::uint64_t begin_ns) {
+  return !rank.begins_late() || begin_ns >= rank.begin_ns;
+}
 
 /// `site_of`: returns the site of a call by its record's.
 template <typename SiteOf>
@@ -129,12 +145,12 @@ std::vector<RankSteps::AtSite> times_at_sites(const RankTrace& rank,
     }
     Seen& site = seen[id];
     const std::optional<CallsOfSite> counts = site.counted.count(*calls[i], i);
-    if (!counts) {
+    if (!counts || !is_known(rank, calls[i]->begin_ns)) {
       continue;
     }
-    site.all.add(i);
+    site.all.add(i, number_of(*calls[i]));
     if (*counts == CallsOfSite::like_the_first) {
-      site.like_the_first.add(i);
+      site.like_the_first.add(i, number_of(*calls[i]));
     }
   }
   std::vector<RankSteps::AtSite> times;
@@ -151,12 +167,16 @@ void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>&
     std::uint64_t times = 0;
     std::uint64_t begin_ns = ~std::uint64_t{0};
     std::uint64_t end_ns = 0;
+    std::uint64_t first_number = ~std::uint64_t{0};
     std::uint8_t depth = 0;  ///< the deepest: an inner range may stand alone during start-up
   };
   std::map<std::uint32_t, Seen> seen;
   Seen* range = nullptr;
   std::uint32_t name = trace::no_string;
   for (const trace::Range& each : rank.ranges) {
+    if (!is_known(rank, each.begin_ns)) {
+      continue;
+    }
     if (range == nullptr || each.name != name) {
       name = each.name;
       range = &seen[name];
@@ -165,6 +185,7 @@ void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>&
     range->begin_ns = std::min(range->begin_ns, each.begin_ns);
     range->end_ns = std::max(range->end_ns, each.end_ns);
     range->depth = std::max(range->depth, each.depth);
+    range->first_number = std::min<std::uint64_t>(range->first_number, each.entry);
   }
   const auto index_at = [&calls](std::uint64_t time_ns) {
     return std::partition_point(calls.begin(), calls.end(),
@@ -176,7 +197,7 @@ void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>&
                             each.depth,
                             {each.times, each.begin_ns,
                              static_cast<std::uint64_t>(index_at(each.end_ns) - index_at(each.begin_ns)), 0,
-                             each.times >= least_times}});
+                             each.times >= least_times, each.first_number}});
   }
 }
 
@@ -186,6 +207,7 @@ RankSteps possible_steps(const RankTrace& rank, SiteTable& sites) {
   RankSteps steps;
   const std::vector<const trace::MpiCall*> calls = calls_of_main_lane(rank);
   steps.used_gpu = rank.used_gpu();
+  steps.begins_late = rank.begins_late();
   steps.calls = calls.size();
   steps.paths = times_at_sites(rank, calls, sites, [](std::uint64_t call_site) { return call_site; });
   steps.innermost = rank.call_paths.empty()
@@ -201,7 +223,9 @@ void StepFinder::Candidate::add(const RankSteps::Times& rank) {
   if (ranks == 0) {
     fewest_times = rank.times;
     first_ns = rank.begin_ns;
+    first_number = rank.first_number;
   }
+  first_number = first_number == 0 || rank.first_number == 0 ? 0 : std::max(first_number, rank.first_number);
   ++ranks;
   fewest_times = std::min(fewest_times, rank.times);
   most_times = std::max(most_times, rank.times);
@@ -211,9 +235,10 @@ void StepFinder::Candidate::add(const RankSteps::Times& rank) {
   is_regular = is_regular && rank.is_regular;
 }
 
-/// Allows a difference of one step: if a job was killed, some ranks are a step ahead.
-bool StepFinder::Candidate::is_alike_on_ranks() const noexcept {
-  return most_times - fewest_times <= 1 + fewest_times / 100;
+/// Allows a difference of one step: if a job was killed, some ranks are a step ahead. So they may be when
+/// knowledge begins.
+bool StepFinder::Candidate::is_alike_on_ranks(bool begins_late) const noexcept {
+  return most_times - fewest_times <= (begins_late ? 2 : 1) + fewest_times / 100;
 }
 
 bool StepFinder::Candidate::is_more_regular_than(const Candidate& other) const noexcept {
@@ -223,6 +248,7 @@ bool StepFinder::Candidate::is_more_regular_than(const Candidate& other) const n
 void StepFinder::add(const RankSteps& rank, std::span<const std::uint32_t> sites) {
   Group& group = rank.used_gpu ? with_gpu_ : without_gpu_;
   ++group.ranks;
+  group.begins_late = group.begins_late || rank.begins_late;
   group.calls += rank.calls;
   const auto add_to = [sites](std::map<std::uint32_t, Site>& of_group,
                               const std::vector<RankSteps::AtSite>& of_rank) {
@@ -256,7 +282,7 @@ std::optional<StepMark> StepFinder::found() const {
 std::optional<StepMark> StepFinder::found_among(const Group& group,
                                                 const std::map<std::uint32_t, Site>& group_sites) {
   const auto is_possible = [&group](const Candidate& each) {
-    return each.is_regular && each.is_alike_on_ranks() && each.ranks == group.ranks &&
+    return each.is_regular && each.is_alike_on_ranks(group.begins_late) && each.ranks == group.ranks &&
            each.covered_calls * 2 >= group.calls;
   };
   struct OfSite {
@@ -292,7 +318,7 @@ std::optional<StepMark> StepFinder::found_among(const Group& group,
         (best_range == nullptr ||
          std::tie(each.depth, each.first_ns) < std::tie(best_range->depth, best_range->first_ns))) {
       best_range = &each;
-      best = StepMark{.range = name};
+      best = StepMark{.range = name, .first_number = each.first_number};
     }
   }
   if (best) {
@@ -305,19 +331,29 @@ std::optional<StepMark> StepFinder::found_among(const Group& group,
         (best_site == nullptr || std::tie(best_site->most_times, candidate.first_ns) <
                                      std::tie(candidate.most_times, best_site->first_ns))) {
       best_site = &candidate;
-      best = StepMark{.site = each.site, .calls = each.calls};
+      best = StepMark{.site = each.site, .calls = each.calls, .first_number = candidate.first_number};
     }
   }
   return best;
 }
 
 std::optional<StepMark> StepFinder::range(std::string_view name) const {
-  const bool is_known = with_gpu_.ranges.contains(name) || without_gpu_.ranges.contains(name);
-  return is_known ? std::optional(StepMark{.range = std::string(name)}) : std::nullopt;
+  std::optional<StepMark> mark;
+  for (const Group* const group : {&with_gpu_, &without_gpu_}) {
+    if (const auto found = group->ranges.find(name); found != group->ranges.end()) {
+      const std::uint64_t number = found->second.first_number;
+      mark = StepMark{.range = std::string(name),
+                      .first_number = mark ? std::max(mark->first_number, number) : number};
+    }
+  }
+  return mark;
 }
 
 std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& mark, const SiteTable& sites) {
   std::vector<std::uint64_t> bounds;
+  const auto begins_step = [&](std::uint64_t begin_ns, std::uint64_t number) {
+    return !rank.begins_late() || (is_known(rank, begin_ns) && number >= mark.first_number);
+  };
   if (mark.range.empty()) {
     std::map<std::pair<std::uint64_t, std::uint32_t>, bool> is_mark;
     auto last = is_mark.end();
@@ -335,7 +371,8 @@ std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& ma
         }
       }
       const std::optional<CallsOfSite> counts = last->second ? counted.count(*call, i) : std::nullopt;
-      if (counts && (mark.calls == CallsOfSite::all || *counts == CallsOfSite::like_the_first)) {
+      if (counts && begins_step(call->begin_ns, number_of(*call)) &&
+          (mark.calls == CallsOfSite::all || *counts == CallsOfSite::like_the_first)) {
         bounds.push_back(call->begin_ns);
       }
     }
@@ -347,7 +384,7 @@ std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& ma
       if (known == nullptr) {
         known = &(is_mark[each.name] = rank.strings.at(each.name) == mark.range);
       }
-      if (*known) {
+      if (*known && begins_step(each.begin_ns, each.entry)) {
         bounds.push_back(each.begin_ns);
         end_ns = std::max(end_ns, each.end_ns);
       }

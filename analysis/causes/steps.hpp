@@ -30,6 +30,9 @@ struct StepMark {
   std::uint32_t site = 0;  ///< in the SiteTable
   CallsOfSite calls = CallsOfSite::all;
   bool is_path = true;  ///< the site is a call path; else the innermost frame of any
+  /// Where ranks are known from some time on: the first step that all of them have, by its number
+  /// (trace::Range::entry; of a site, the collective's ordinal). 0: there are no numbers.
+  std::uint64_t first_number = 0;
 };
 
 /// The possible step marks of one rank, computed from that rank alone.
@@ -40,6 +43,7 @@ struct RankSteps {
     std::uint64_t covered_calls = 0;  ///< from the first one to the last one
     std::uint64_t irregular = 0;      ///< times whose distance to the previous one is not the usual one
     bool is_regular = false;
+    std::uint64_t first_number = 0;  ///< of the first whole one; 0: they have none
   };
   struct AtSite {
     std::uint32_t site;  ///< in the rank's table
@@ -56,14 +60,15 @@ struct RankSteps {
     }
   };
   bool used_gpu = false;
-  std::uint64_t calls = 0;  ///< communicating calls of the thread that has most of them
+  bool begins_late = false;  ///< its first steps may not be known
+  std::uint64_t calls = 0;   ///< communicating calls of the thread that has most of them
   std::vector<AtSite> paths;
   std::vector<AtSite> innermost;  ///< by the innermost frame alone
   std::vector<OfRange> ranges;
 
   template <typename Archive>
   void exchange(Archive& archive) {
-    archive(used_gpu, calls, paths, innermost, ranges);
+    archive(used_gpu, begins_late, calls, paths, innermost, ranges);
   }
 };
 
@@ -93,9 +98,10 @@ class StepFinder {
     std::uint64_t covered_calls = 0;  ///< sum over ranks
     std::uint64_t irregular = 0;      ///< sum over ranks, as `times`
     std::uint64_t times = 0;
-    std::uint8_t depth = 0;  ///< of a range
+    std::uint64_t first_number = 0;  ///< the largest of all ranks; 0: some has none
+    std::uint8_t depth = 0;          ///< of a range
     bool is_regular = true;
-    [[nodiscard]] bool is_alike_on_ranks() const noexcept;
+    [[nodiscard]] bool is_alike_on_ranks(bool begins_late) const noexcept;
     [[nodiscard]] bool is_more_regular_than(const Candidate& other) const noexcept;
     void add(const RankSteps::Times& rank);
   };
@@ -106,6 +112,7 @@ class StepFinder {
   struct Group {
     std::uint64_t ranks = 0;
     std::uint64_t calls = 0;
+    bool begins_late = false;  ///< on some rank
     std::map<std::string, Candidate, std::less<>> ranges;
     std::map<std::uint32_t, Site> paths;
     std::map<std::uint32_t, Site> innermost;
@@ -116,9 +123,10 @@ class StepFinder {
   Group without_gpu_;
 };
 
-/// Returns the moments, within the run, when the steps of `rank` begin, and when the last one ends; so one
-/// more than steps. A call site ends one step and begins the next: what follows its last time is shutdown.
-/// Empty if the rank has no steps.
+/// Returns the moments, within the known part of the run, when the steps of `rank` begin, and when the last
+/// one ends; so one more than steps. A call site ends one step and begins the next: what follows its last
+/// time is shutdown. Empty if the rank has no steps. A step that has begun before the part is none: where the
+/// mark has numbers, all ranks begin with the same one, else each with its own first.
 [[nodiscard]] std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& mark,
                                                      const SiteTable& sites);
 

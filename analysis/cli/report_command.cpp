@@ -145,7 +145,7 @@ int report_together(const ReportOptions& options, MpiTeam& team) {
 }
 
 int look_now(const ReportOptions& options) {
-  const analysis::Report result = analysis::look_at_job(options.recording);
+  const analysis::Report result = analysis::look_at_job(options.recording, options.analysis.skip);
   if (options.json) {
     fmt::print("{}\n", analysis::to_json_of_look(result));
   } else {

@@ -9,11 +9,8 @@ namespace {
 
 /// Returns why a report's times cannot be compared; empty if they can.
 std::string why_unusable(const Report& report, const char* which) {
-  if (report.unfinished) {
-    return which + report.unfinished->words;
-  }
-  if (report.recorded_part) {
-    return which + recorded_part_text(*report.recorded_part);
+  if (const std::string missing = what_is_missing(report); !missing.empty()) {
+    return which + missing;
   }
   if (!report.missing_step.empty()) {
     return which + ("has no NVTX range \"" + report.missing_step) + "\"";

@@ -72,7 +72,7 @@ class Comparison {
     diff_.before = state_of(before.front());
     diff_.after = state_of(after.front());
     diff_.is_by_step = all(has_steps);
-    diff_.is_known = all([](const Report& report) { return !report.recorded_part; });
+    diff_.is_known = all([](const Report& report) { return what_is_missing(report).empty(); });
     const auto is_exposed = [](const Report& report) {
       return report.measure == Measure::exposed_communication;
     };
@@ -258,9 +258,13 @@ class Comparison {
   void remarks() {
     for (const std::vector<Report>* const reports : {&before_, &after_}) {
       for (std::size_t i = 0; i < reports->size(); ++i) {
-        if (const auto& part = (*reports)[i].recorded_part) {
-          diff_.remarks.push_back(fmt::format("a run {} was {}", reports == &before_ ? "before" : "after",
-                                              recorded_part_text(*part)));
+        const Report& report = (*reports)[i];
+        const char* const when = reports == &before_ ? "before" : "after";
+        if (report.unfinished) {
+          diff_.remarks.push_back(fmt::format("a run {} did not end: {}", when, report.unfinished->words));
+        } else if (report.recorded_part) {
+          diff_.remarks.push_back(
+              fmt::format("a run {} was {}", when, recorded_part_text(*report.recorded_part)));
         }
       }
     }

@@ -15,8 +15,8 @@ bool is_exposed(const Report& report) {
 }
 
 std::string what_is_missing_in(const Report& report) {
-  if (report.recorded_part) {
-    return recorded_part_text(*report.recorded_part);
+  if (std::string missing = what_is_missing(report); !missing.empty()) {
+    return missing;
   }
   return report.counted_ranks == 0 ? "has no usable rank" : "";
 }

@@ -98,9 +98,13 @@ Outcome export_recording(const Request& request, const Progress& progress) {
   MessageIndex messages;
   JobClock clock;
   RankTrace rank;
-  for (const std::filesystem::path& file : job.files) {
+  const auto load = [&](std::size_t position) {
+    load_rank(job.files[position], rank, LoadOf::all, {.from_ns = job.own_known[position].from_ns});
+  };
+  for (std::size_t position = 0; position < job.files.size(); ++position) {
+    const std::filesystem::path& file = job.files[position];
     meter.advance(0, "reading");
-    load_rank(file, rank);
+    load(position);
     messages.add(rank);
     clock.add(messages.host_of(rank), rank.header);
     outcome.records += rank.record_count;
@@ -119,7 +123,7 @@ Outcome export_recording(const Request& request, const Progress& progress) {
   work.open(request.format, clock);
   FrameNames frame_names(request.skip);
   for (std::size_t position = 0; position < job.files.size(); ++position) {
-    load_rank(job.files[position], rank);
+    load(position);
     RankNames names(rank, frame_names);
     const std::size_t done_then = meter.done() + Meter::records_in(job.files[position]);
     work.exporter->add({rank, position, messages, clock.of(messages.host_of(rank)), names,

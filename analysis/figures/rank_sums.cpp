@@ -37,12 +37,20 @@ void add_header(const RankInput& input, RankFigures& figures) {
 
 void add_run(const RankInput& input, RankFigures& figures) {
   const RankTrace& rank = input.trace;
-  const std::uint64_t own_known_until_ns = input.window.own_known_until_ns;
-  figures.run_ns = rank.run_end_ns - rank.begin_ns;
-  figures.recorded_ns = std::min(figures.run_ns, own_known_until_ns - rank.begin_ns);
-  figures.known_ns = rank.end_ns - rank.begin_ns;
+  const KnownTime& own = input.window.own_known;
+  const auto of_run = [&rank](std::uint64_t time_ns) {
+    return std::clamp(time_ns, rank.run_begin_ns, rank.run_end_ns) - rank.run_begin_ns;
+  };
+  figures.run_ns = rank.run_end_ns - rank.run_begin_ns;
+  figures.recorded_from_ns = of_run(std::max(own.from_ns, rank.lost.known_from_ns));
+  figures.recorded_ns = of_run(own.until_ns);
+  figures.known_from_ns = of_run(rank.begin_ns);
+  figures.known_ns = of_run(rank.end_ns);
   // the last record of a job that was killed is no end of the run if later ones were dropped
-  figures.is_known = !rank.is_cut() && (rank.finished || own_known_until_ns == trace::nothing_missing);
+  figures.ends_early = rank.is_cut() || (!rank.finished && own.until_ns != trace::nothing_missing);
+  figures.is_known = !rank.begins_late() && !figures.ends_early;
+  figures.is_of_window = is_of_window(rank.header, own);
+  figures.awaits_window = rank.has(trace::feature::window) && rank.header.window_begin_ns == 0;
 }
 
 void add_sets(const RankInput& input, RankFigures& figures) {
@@ -84,9 +92,20 @@ std::optional<RecordedPart> recorded_part_of(const std::vector<RankFigures>& ran
   if (std::all_of(ranks.begin(), ranks.end(), [](const RankFigures& rank) { return rank.is_known; })) {
     return std::nullopt;
   }
-  RecordedPart part{.recorded_ns = ~std::uint64_t{0}};
+  RecordedPart part{.recorded_ns = ~std::uint64_t{0}, .is_window = true};
   std::uint64_t shortest_ns = ~std::uint64_t{0};
+  std::uint64_t latest_ns = 0;
   for (const RankFigures& rank : ranks) {
+    part.is_window = part.is_window && rank.is_of_window;
+    part.ends_early = part.ends_early || rank.ends_early;
+    part.from_ns = std::max(part.from_ns, rank.known_from_ns);
+    if (rank.recorded_from_ns > latest_ns) {
+      latest_ns = rank.recorded_from_ns;
+      part.last_rank = rank.rank;
+    }
+    if (rank.awaits_window && part.awaiting_rank < 0) {
+      part.awaiting_rank = rank.rank;
+    }
     part.recorded_ns = std::min(part.recorded_ns, rank.known_ns);
     part.run_ns = std::max(part.run_ns, rank.run_ns);
     part.finished = part.finished && rank.finished;
@@ -94,6 +113,9 @@ std::optional<RecordedPart> recorded_part_of(const std::vector<RankFigures>& ran
       shortest_ns = rank.recorded_ns;
       part.first_rank = rank.rank;
     }
+  }
+  if (!part.ends_early) {
+    part.recorded_ns = part.run_ns;  // ranks did not begin and end at one time
   }
   return part;
 }

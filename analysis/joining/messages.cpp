@@ -68,8 +68,9 @@ bool MessageIndex::is_recognised(const RankTrace& rank, std::size_t position,
   if (half >= known.size()) {
     return false;
   }
-  if (rank.halves.size() == known.size()) {
-    return true;  // nothing was recorded since
+  // of a job that runs more may have been recorded since, and the oldest overwritten
+  if (rank.halves.size() == known.size() && (rank.finished || rank.header.losses_generation == 0)) {
+    return true;
   }
   const trace::MessageHalf& record = rank.halves[half].record;
   return ranks_[position].number == rank.header.world_rank && known[half].post_ns == record.post_ns &&

@@ -113,6 +113,7 @@ class MessageIndex {
   void find_first_transfers(std::uint32_t position);
   void join_strays();
   void classify_halves(unsigned threads, Team* team);
+  [[nodiscard]] std::uint64_t excused_halves(const Rank& rank) const noexcept;
   void align_clocks(Team* team);
   void forget_others(Team* team);
   [[nodiscard]] const HalfFacts& at(Partner half) const noexcept {

@@ -166,7 +166,16 @@ void MessageIndex::find_partners(std::uint32_t position) {
       continue;
     }
     std::uint32_t theirs = counterpart->begin;
-    for (std::uint32_t mine = group.begin; mine < group.end; ++mine) {
+    std::uint32_t mine = group.begin;
+    if (!group.has_keys) {  // begin at the first of which both sides are recorded
+      const auto behind = [](std::uint64_t places, std::uint32_t begin, std::uint32_t end) {
+        return begin + static_cast<std::uint32_t>(std::min<std::uint64_t>(places, end - begin));
+      };
+      const std::uint64_t first = std::max(group.before, counterpart->before);
+      theirs = behind(first - counterpart->before, theirs, counterpart->end);
+      mine = behind(first - group.before, mine, group.end);
+    }
+    for (; mine < group.end; ++mine) {
       const std::uint32_t half = rank.facts.in_groups[mine];
       if (group.has_keys) {
         const std::uint64_t key = rank.facts.halves[half].key;
@@ -235,6 +244,25 @@ void MessageIndex::join_strays() {
   }
 }
 
+/// Returns how many halves have no partner because records are missing on either side, by intention or for
+/// want of space.
+std::uint64_t MessageIndex::excused_halves(const Rank& rank) const noexcept {
+  const auto has_none = [](const Partner& each) { return each.half == none; };
+  if (rank.facts.lacks_records) {
+    return static_cast<std::uint64_t>(std::count_if(rank.partners.begin(), rank.partners.end(), has_none));
+  }
+  std::uint64_t excused = 0;
+  for (const HalfGroup& group : rank.facts.groups) {
+    const std::uint32_t* const peer = position_of_rank_.find(static_cast<std::uint32_t>(group.peer));
+    if (peer == nullptr ? rank.facts.others_may_not_record : ranks_[*peer].facts.lacks_records) {
+      for (std::uint32_t i = group.begin; i < group.end; ++i) {
+        excused += has_none(rank.partners[rank.facts.in_groups[i]]) ? 1 : 0;
+      }
+    }
+  }
+  return excused;
+}
+
 /// Gives each half the class of its message: the buffers of both sides, and the transport and reason of the
 /// staging copy on either side, the sender's first; without one, the MPI library's own transport.
 void MessageIndex::classify_halves(unsigned threads, Team* team) {
@@ -264,9 +292,14 @@ void MessageIndex::classify_halves(unsigned threads, Team* team) {
             plain_class_count + index_in(here.staged, staged_class(number, classes_.all()[copy]))));
       }
     }
+    if (own.has(position)) {
+      here.unmatched -= excused_halves(rank);
+    }
+  });
+  for (Rank& rank : ranks_) {
     release(rank.facts.groups);
     release(rank.facts.in_groups);
-  });
+  }
   PlainClasses plain;
   std::set<MessageClass> staged;
   for (const Found& each : found) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -33,6 +34,43 @@ auto key_of(const HalfGroup& group) {
   return std::tie(group.peer, group.has_keys, group.direction, group.communicator, group.tag);
 }
 
+/// Tells which place in the order of its group the first half has where earlier ones are not recorded.
+class LostGroups {
+ public:
+  explicit LostGroups(const RankTrace& rank) : knows_all_(rank.lost.knows_all_halves) {
+    for (const trace::LostHalves& each : rank.lost.halves) {
+      if (each.have_keys == 0) {
+        lost_[{rank.global_communicator(each.communicator), each.peer, each.tag, each.direction}] = &each;
+      }
+    }
+  }
+
+  /// Halves are lost in the order of their completion, not of their posts. A half that was posted before the
+  /// last of the lost ones has no place that is known, and is left out of the group.
+  void count_before(HalfGroup& group, const RankFacts& facts) const {
+    if (group.has_keys || (lost_.empty() && knows_all_)) {
+      return;
+    }
+    const auto found = lost_.find({group.communicator, group.peer, group.tag, group.direction});
+    if (found == lost_.end()) {
+      group.begin = knows_all_ ? group.begin : group.end;
+      return;
+    }
+    const trace::LostHalves& lost = *found->second;
+    const std::uint32_t first = group.begin;
+    while (group.begin != group.end &&
+           facts.halves[facts.in_groups[group.begin]].post_ns <= lost.last_post_ns) {
+      ++group.begin;
+    }
+    group.before = lost.halves + (group.begin - first);
+  }
+
+ private:
+  using Envelope = std::tuple<std::uint64_t, std::int32_t, std::int32_t, trace::Direction>;
+  std::map<Envelope, const trace::LostHalves*> lost_;
+  bool knows_all_;
+};
+
 /// Puts halves into groups and each group into its order. Halves mostly arrive in order and in runs of few
 /// groups, so sorting all of them would be most of the work.
 class Grouping {
@@ -57,7 +95,7 @@ class Grouping {
     of_half_.push_back(number);
   }
 
-  void finish(RankFacts& facts) {
+  void finish(const RankTrace& rank, RankFacts& facts) {
     std::vector<std::uint32_t> sorted(groups_.size());
     for (std::uint32_t i = 0; i < sorted.size(); ++i) {
       sorted[i] = i;
@@ -80,7 +118,8 @@ class Grouping {
         facts.in_groups[next[of_half_[half]]++] = half;
       }
     }
-    for (const HalfGroup& group : facts.groups) {
+    const LostGroups lost(rank);
+    for (HalfGroup& group : facts.groups) {
       const auto comes_first = [&](std::uint32_t left, std::uint32_t right) {
         const HalfFacts& a = facts.halves[left];
         const HalfFacts& b = facts.halves[right];
@@ -91,6 +130,7 @@ class Grouping {
       if (!std::is_sorted(begin, end, comes_first)) {
         std::stable_sort(begin, end, comes_first);
       }
+      lost.count_before(group, facts);
     }
   }
 
@@ -139,7 +179,7 @@ void add_halves(const RankTrace& rank, RankFacts& facts) {
                             .size_class = size_class_of(record.bytes)});
     grouping.add(rank, record);
   }
-  grouping.finish(facts);
+  grouping.finish(rank, facts);
 }
 
 void add_transfers(const RankTrace& rank, RankFacts& facts) {
@@ -260,6 +300,8 @@ RankFacts facts_of(const RankTrace& rank) {
   facts.rank = rank.header.world_rank;
   facts.host_name = rank.header.host_name;
   facts.run = {rank.begin_ns, rank.end_ns};
+  facts.lacks_records = rank.begins_late() || rank.is_cut() || !rank.finished;
+  facts.others_may_not_record = rank.has(trace::feature::some_ranks);
   add_halves(rank, facts);
   add_transfers(rank, facts);
   join_staged_halves(rank, facts);

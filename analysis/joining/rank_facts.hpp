@@ -61,6 +61,7 @@ struct HalfGroup {
   std::int32_t tag = 0;
   std::uint32_t begin = 0;  ///< in RankFacts::in_groups
   std::uint32_t end = 0;
+  std::uint64_t before = 0;  ///< how many halves of the group came before the first: they are not recorded
 };
 
 /// Returns the id under which starts of a persistent collective are counted, in place of the communicator's
@@ -88,11 +89,14 @@ struct RankFacts {
   std::vector<std::uint32_t> in_groups;  ///< halves by group; those that can meet none are left out
   std::vector<TransferFacts> transfers;  ///< as RankTrace::transfers; their classes in `classes` below
   std::vector<CollectiveArrival> arrivals;
-  MessageClasses classes;  ///< of the transfers
+  MessageClasses classes;              ///< of the transfers
+  bool lacks_records = false;          ///< a half without its other side is nothing strange
+  bool others_may_not_record = false;  ///< likewise where the other rank has no recording
 
   template <typename Archive>
   void exchange(Archive& archive) {
-    archive(rank, host_name, run, halves, groups, in_groups, transfers, arrivals, classes);
+    archive(rank, host_name, run, halves, groups, in_groups, transfers, arrivals, classes, lacks_records,
+            others_may_not_record);
   }
 };
 

@@ -65,7 +65,7 @@ void show_ranks(const JoinedJob& joined, const Report& report, RankVisitor& visi
   }
   visitor.begin(report, joined.index);
   for (const std::size_t position : joined.counted) {
-    load_rank(joined.job.files[position], rank, LoadOf::all, joined.job.known_until_ns[position]);
+    load_rank(joined.job.files[position], rank, LoadOf::all, joined.job.known[position]);
     visitor.visit(rank, position, joined.index);
     meter.advance(Meter::records_in(joined.job.files[position]), "drawing");
   }
@@ -115,7 +115,7 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   std::vector<Flaw>& flaws = joined.job.flaws;
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(flaws.begin()),
                       std::make_move_iterator(flaws.end()));
-  report.unfinished = look_at_unfinished(joined.job);
+  report.unfinished = look_at_unfinished(joined.job, {.skip = options.skip});
   report.advice = advise(report);
   if (visitor != nullptr) {
     show_ranks(joined, report, *visitor, meter);

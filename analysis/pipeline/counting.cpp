@@ -44,8 +44,8 @@ void count_ranks(const Counting& counting, std::span<const std::size_t> position
         window.finder.reset();
         window.position = positions[i];
         load_rank(joined.job.files[window.position], window.rank, LoadOf::all,
-                  joined.job.known_until_ns[window.position]);
-        window.own_known_until_ns = joined.job.own_known_until_ns[window.position];
+                  joined.job.known[window.position]);
+        window.own_known = joined.job.own_known[window.position];
         window.step_bounds = counting.mark ? step_bounds(window.rank, *counting.mark, joined.sites)
                                            : std::vector<std::uint64_t>{};
         part.emplace(counting);

@@ -35,12 +35,12 @@ struct Joiner {
   std::unique_ptr<JoiningRank> rank;
 
   void read(const Job& job, std::size_t position) {
-    load_rank(job.files[position], trace, LoadOf::what_others_need, job.known_until_ns[position]);
+    load_rank(job.files[position], trace, LoadOf::what_others_need, job.known[position]);
     rank = std::make_unique<JoiningRank>();
     rank->facts = facts_of(trace);
     rank->steps = possible_steps(trace, rank->sites);
     rank->vote = {trace.header.world_rank, trace.used_gpu(), trace.has(trace::feature::kernels),
-                  trace.header.dropped_records != 0, trace.header.features_note};
+                  trace.header.dropped_records != 0 || trace.begins_late(), trace.header.features_note};
   }
 };
 
@@ -150,7 +150,7 @@ void join_all_messages(unsigned threads, JoinedJob& joined) {
   for_each_in_order(
       files.size(), threads,
       [&](std::size_t i, unsigned worker) {
-        load_rank(files[i], traces[worker], LoadOf::what_others_need, joined.job.known_until_ns[i]);
+        load_rank(files[i], traces[worker], LoadOf::what_others_need, joined.job.known[i]);
         facts[worker] = facts_of(traces[worker]);
       },
       [&](std::size_t, unsigned worker) { joined.index.add(std::move(facts[worker])); });

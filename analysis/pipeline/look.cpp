@@ -31,14 +31,14 @@ void take_in(Report& report, const trace::FileHeader& header) {
 
 }  // namespace
 
-Report look_at_job(const std::filesystem::path& path) {
+Report look_at_job(const std::filesystem::path& path, const SkipPatterns& skip) {
   Job job = find_job(path);
   Report report;
   for (const std::filesystem::path& file : job.files) {
     take_in(report, TraceReader(file).header());
   }
   report.flaws = std::move(job.flaws);
-  report.unfinished = look_at_unfinished(job, {most_bytes});
+  report.unfinished = look_at_unfinished(job, {most_bytes, skip});
   return report;
 }
 

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/recording/recorded_part.hpp"
 #include "analysis/recording/trace_reader.hpp"
 
 namespace penstock::analysis {
@@ -16,7 +15,7 @@ namespace {
 struct Candidate {
   std::filesystem::path file;
   trace::FileHeader header;
-  std::uint64_t missing_from_ns;
+  KnownTime known;
 
   [[nodiscard]] std::uint64_t began_realtime_ns() const {
     return header.begin_ns + header.realtime_offset_ns;
@@ -106,7 +105,7 @@ Job find_job(const std::filesystem::path& path) {
   for (const std::filesystem::path& file : files) {
     try {
       TraceReader reader(file);
-      usable.push_back({file, reader.header(), missing_from_ns(reader)});
+      usable.push_back({file, reader.header(), known_time(reader)});
     } catch (const TraceError& unusable) {
       job.flaws.push_back(unusable.flaw());
     }
@@ -148,12 +147,24 @@ Job find_job(const std::filesystem::path& path) {
     missing.add_range(expected, each.header.world_rank);
     expected = each.header.world_rank + 1;
     job.files.push_back(each.file);
-    job.own_known_until_ns.push_back(each.missing_from_ns);
-    recorded.push_back({each.header.host_name, each.header.begin_ns, each.missing_from_ns});
+    job.own_known.push_back(each.known);
+    recorded.push_back({each.header.host_name, each.header.begin_ns, each.known});
   }
-  job.known_until_ns = known_until_ns(recorded);
+  // Of windows that were asked for each rank has its own: they begin with the same step, not at the same
+  // time.
+  const bool are_windows = std::all_of(usable.begin(), usable.end(), [](const Candidate& each) {
+    return is_of_window(each.header, each.known);
+  });
+  job.known = are_windows ? job.own_known : known_times(recorded);
   missing.add_range(expected, job.world_size);
-  if (missing.count() != 0) {
+  const bool is_wanted = (newest.header.features & trace::feature::some_ranks) != 0;
+  if (missing.count() != 0 && is_wanted) {
+    job.flaws.push_back(
+        {path, std::nullopt,
+         fmt::format("only some ranks were to be recorded, and not rank {} (of {} ranks); waits "
+                     "for {} cannot be explained",
+                     missing.text(), job.world_size, missing.count() == 1 ? "it" : "them")});
+  } else if (missing.count() != 0) {
     job.flaws.push_back(
         {path, std::nullopt,
          fmt::format("no recording of rank {} (of {} ranks); waits for {} cannot be explained",

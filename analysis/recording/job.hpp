@@ -7,21 +7,20 @@
 #include <vector>
 
 #include "analysis/recording/flaw.hpp"
+#include "analysis/recording/recorded_part.hpp"
 
 namespace penstock::analysis {
 
 struct Job {
   std::vector<std::filesystem::path> files;  ///< one per rank, in rank order
-  /// For each file the moment up to which all ranks are known, in the clock of its host, and the moment up to
-  /// which its own is; trace::nothing_missing.
-  std::vector<std::uint64_t> known_until_ns;
-  std::vector<std::uint64_t> own_known_until_ns;
+  std::vector<KnownTime> known;      ///< for each file the time in which all ranks are, in its host's clock
+  std::vector<KnownTime> own_known;  ///< and in which its own rank is
   std::int32_t world_size = 0;
   std::vector<Flaw> flaws;  ///< files that were left out, ranks that are missing
 
   template <typename Archive>
   void exchange(Archive& archive) {
-    archive(files, known_until_ns, own_known_until_ns, world_size, flaws);
+    archive(files, known, own_known, world_size, flaws);
   }
 };
 

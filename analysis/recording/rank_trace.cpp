@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/recording/trace_reader.hpp"
@@ -205,6 +207,19 @@ void RankTrace::clear() {
   global_ids_.clear();
 }
 
+template <typename Keep>
+void RankTrace::keep_ranges(Keep keep) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (keep(ranges[i])) {
+      ranges[kept] = ranges[i];
+      range_lanes[kept++] = range_lanes[i];
+    }
+  }
+  ranges.resize(kept);
+  range_lanes.resize(kept);
+}
+
 /// Leaves out what begins at that moment or later.
 void RankTrace::forget_from(std::uint64_t time_ns) {
   const auto forget = [time_ns](auto& list, auto begin_of) {
@@ -221,15 +236,52 @@ void RankTrace::forget_from(std::uint64_t time_ns) {
   forget(copies, begin);
   forget(synchronisations, begin);
   forget(gpu_samples, begin);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (ranges[i].begin_ns < time_ns) {
-      ranges[kept] = ranges[i];
-      range_lanes[kept++] = range_lanes[i];
+  keep_ranges([time_ns](const trace::Range& each) { return each.begin_ns < time_ns; });
+}
+
+/// Leaves out what ended by that moment, and counts the halves among it as lost.
+void RankTrace::forget_until(std::uint64_t time_ns) {
+  using Envelope = std::tuple<std::uint32_t, std::int32_t, std::int32_t, trace::Direction, bool>;
+  std::map<Envelope, std::size_t> places;
+  const auto lost_of = [&](const Envelope& envelope) -> trace::LostHalves& {
+    const auto [place, is_new] = places.try_emplace(envelope, lost.halves.size());
+    if (is_new) {
+      trace::LostHalves added{};
+      bool has_keys = false;
+      std::tie(added.communicator, added.peer, added.tag, added.direction, has_keys) = envelope;
+      added.have_keys = has_keys ? 1 : 0;
+      lost.halves.push_back(added);
+    }
+    return lost.halves[place->second];
+  };
+  for (std::size_t i = 0; i < lost.halves.size(); ++i) {
+    const trace::LostHalves& each = lost.halves[i];
+    places.emplace(Envelope{each.communicator, each.peer, each.tag, each.direction, each.have_keys != 0}, i);
+  }
+  for (const Half& each : halves) {
+    const trace::MessageHalf& half = each.record;
+    if (half.complete_ns <= time_ns) {
+      trace::LostHalves& of =
+          lost_of({half.communicator, half.peer, half.tag, half.direction, half.key != 0});
+      ++of.halves;
+      of.last_post_ns = std::max(of.last_post_ns, half.post_ns);
     }
   }
-  ranges.resize(kept);
-  range_lanes.resize(kept);
+  const auto forget = [time_ns](auto& list, auto end_of) {
+    std::erase_if(list, [&](const auto& each) { return end_of(each) <= time_ns; });
+  };
+  const auto end = [](const auto& each) { return each.end_ns; };
+  const auto end_in_lane = [](const auto& each) { return each.record.end_ns; };
+  const auto completion = [](const auto& each) { return each.record.complete_ns; };
+  forget(calls, end_in_lane);
+  forget(halves, completion);
+  forget(operations, completion);
+  forget(transfers, end_in_lane);
+  forget(kernels, end);
+  forget(copies, end);
+  forget(synchronisations, end);
+  forget(gpu_samples, end);
+  keep_ranges([time_ns](const trace::Range& each) { return each.end_ns > time_ns; });
 }
 
 RankTrace load_rank(const std::filesystem::path& file) {
@@ -238,33 +290,38 @@ RankTrace load_rank(const std::filesystem::path& file) {
   return rank;
 }
 
-void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what,
-               std::uint64_t known_until_ns) {
+void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what, const KnownTime& known) {
   TraceReader reader(file);
   rank.clear();
   rank.file = file;
   rank.header = reader.header();
   Collector collector{.rank = rank, .what = what};
   rank.flaws = reader.for_each(collector);
+  rank.lost = reader.lost();
 
-  rank.begin_ns = rank.header.begin_ns;
+  rank.begin_ns = rank.run_begin_ns = rank.header.begin_ns;
   rank.finished = rank.header.end_ns > rank.header.begin_ns;
   rank.end_ns = rank.finished ? rank.header.end_ns : std::max(rank.begin_ns, collector.last_ns);
   IdTable<bool> ends;
   for (const Call& each : rank.calls) {
-    const bool* known = ends.find(each.record.function);
-    if (known == nullptr) {
-      known = &(ends[each.record.function] = rank.strings.at(each.record.function) == "MPI_Finalize");
+    const bool* is_end = ends.find(each.record.function);
+    if (is_end == nullptr) {
+      is_end = &(ends[each.record.function] = rank.strings.at(each.record.function) == "MPI_Finalize");
     }
-    if (*known && each.record.begin_ns > rank.begin_ns) {
+    if (*is_end && each.record.begin_ns > rank.begin_ns) {
       rank.end_ns =
           std::min(rank.end_ns, each.record.begin_ns);  // waiting for other ranks to end is not communication
     }
   }
   rank.run_end_ns = rank.end_ns;
-  rank.end_ns = std::min(rank.end_ns, std::max(rank.begin_ns, known_until_ns));
+  rank.end_ns = std::min(rank.end_ns, std::max(rank.begin_ns, known.until_ns));
+  rank.begin_ns =
+      std::clamp(std::max(known.from_ns, rank.lost.known_from_ns), rank.run_begin_ns, rank.end_ns);
   if (rank.is_cut()) {
     rank.forget_from(rank.end_ns);
+  }
+  if (rank.begins_late()) {
+    rank.forget_until(rank.begin_ns);
   }
   std::sort(rank.threads.begin(), rank.threads.end());
   rank.threads.erase(std::unique(rank.threads.begin(), rank.threads.end()), rank.threads.end());

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "analysis/recording/flaw.hpp"
+#include "analysis/recording/recorded_part.hpp"
+#include "analysis/recording/trace_reader.hpp"
 #include "analysis/tables/id_table.hpp"
 #include "interpose/record/trace_format.hpp"
 
@@ -61,10 +63,12 @@ enum class LoadOf : std::uint8_t {
 struct RankTrace {
   trace::FileHeader header{};
   std::filesystem::path file;
-  std::uint64_t begin_ns = 0;
-  std::uint64_t end_ns = 0;  ///< MPI_Finalize, or the last record if the job never reached it; or earlier,
-                             ///< where knowledge of the job ends
-  std::uint64_t run_end_ns = 0;  ///< the same without regard to knowledge
+  std::uint64_t begin_ns = 0;  ///< MPI_Init; or later, where knowledge of the job begins
+  std::uint64_t end_ns = 0;    ///< MPI_Finalize, or the last record if the job never reached it; or earlier,
+                               ///< where knowledge of the job ends
+  std::uint64_t run_begin_ns = 0;  ///< the same without regard to knowledge
+  std::uint64_t run_end_ns = 0;
+  LostRecords lost;  ///< what the file lacks at its begin, and the halves that ended before begin_ns
   bool finished = false;
   std::uint64_t record_count = 0;
   bool has_gpu_records = false;  ///< kernels, copies or memsets
@@ -90,6 +94,8 @@ struct RankTrace {
   [[nodiscard]] bool has(std::uint32_t feature) const noexcept { return (header.features & feature) != 0; }
   /// Returns true if the run went on when the recording, of this rank or another, did not.
   [[nodiscard]] bool is_cut() const noexcept { return end_ns < run_end_ns; }
+  /// Returns true if the run had begun before that.
+  [[nodiscard]] bool begins_late() const noexcept { return begin_ns > run_begin_ns; }
   [[nodiscard]] bool used_gpu() const noexcept { return has(trace::feature::gpu_used) || has_gpu_records; }
   /// Returns a communicator id that is the same on all its ranks; 0 if the recording does not contain it.
   [[nodiscard]] std::uint64_t global_communicator(std::uint32_t local_id) const noexcept;
@@ -114,9 +120,12 @@ struct RankTrace {
 
  private:
   friend void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what,
-                        std::uint64_t known_until_ns);
+                        const KnownTime& known);
   void clear();
   void forget_from(std::uint64_t time_ns);
+  void forget_until(std::uint64_t time_ns);
+  template <typename Keep>
+  void keep_ranges(Keep keep);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> calls_of_lane_;  ///< begin and end in `calls`
   IdTable<std::uint64_t> global_ids_;
 };
@@ -124,8 +133,9 @@ struct RankTrace {
 /// Loads a recording. Errors: TraceError if nothing is usable; RankTrace::flaws for damaged parts.
 [[nodiscard]] RankTrace load_rank(const std::filesystem::path& file);
 /// Loads into the memory of a rank that is no longer needed: mapping fresh pages costs more than reading.
-/// `known_until_ns`: what begins there or later is left out.
+/// `known`: what ends before it, or begins after it, is left out. Of a job that runs, the file may have lost
+/// records since it was found: then the rank begins where it is complete.
 void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what = LoadOf::all,
-               std::uint64_t known_until_ns = trace::nothing_missing);
+               const KnownTime& known = {});
 
 }  // namespace penstock::analysis

@@ -41,8 +41,7 @@ struct LaneEnds {
   }
 };
 
-}  // namespace
-
+/// Returns the time from which on the rank's records are missing, or trace::nothing_missing.
 std::uint64_t missing_from_ns(TraceReader& reader) {
   const trace::FileHeader& header = reader.header();
   if (header.missing_from_ns != 0) {
@@ -66,27 +65,57 @@ std::uint64_t missing_from_ns(TraceReader& reader) {
   return earliest_ns == trace::nothing_missing ? header.begin_ns : std::max(earliest_ns, header.begin_ns);
 }
 
-std::vector<std::uint64_t> known_until_ns(std::span<const RecordedRank> ranks) {
+std::uint64_t known_from_ns(const TraceReader& reader) {
+  const trace::FileHeader& header = reader.header();
+  std::uint64_t from_ns = reader.lost().known_from_ns;
+  if ((header.features & trace::feature::window) != 0) {
+    from_ns =
+        std::max(from_ns, header.window_begin_ns == 0 ? trace::nothing_missing : header.window_begin_ns);
+  }
+  return from_ns <= header.begin_ns ? 0 : from_ns;
+}
+
+}  // namespace
+
+KnownTime known_time(TraceReader& reader) {
+  return {known_from_ns(reader), missing_from_ns(reader)};
+}
+
+bool is_of_window(const trace::FileHeader& header, const KnownTime& own) {
+  return (header.features & trace::feature::window) != 0 && header.window_begin_ns != 0 &&
+         own.from_ns <= std::max(header.window_begin_ns, header.begin_ns) &&
+         (own.until_ns == trace::nothing_missing || own.until_ns == header.window_end_ns);
+}
+
+std::vector<KnownTime> known_times(std::span<const RecordedRank> ranks) {
   struct Host {
     std::uint64_t begin_ns = ~std::uint64_t{0};
-    std::uint64_t missing_from_ns = trace::nothing_missing;
+    KnownTime known;
   };
   std::map<std::string_view, Host> hosts;
   for (const RecordedRank& rank : ranks) {
     Host& host = hosts[rank.host];
     host.begin_ns = std::min(host.begin_ns, rank.begin_ns);
-    host.missing_from_ns = std::min(host.missing_from_ns, rank.missing_from_ns);
+    host.known.from_ns = std::max(host.known.from_ns, rank.own.from_ns);
+    host.known.until_ns = std::min(host.known.until_ns, rank.own.until_ns);
   }
-  std::uint64_t known_ns = trace::nothing_missing;
+  // of the job, since the begin of a host's first rank
+  constexpr std::uint64_t never = trace::nothing_missing;
+  std::uint64_t from_ns = 0;
+  std::uint64_t until_ns = never;
   for (const auto& [name, host] : hosts) {
-    if (host.missing_from_ns != trace::nothing_missing) {
-      known_ns = std::min(known_ns, host.missing_from_ns - host.begin_ns);
+    if (host.known.from_ns != 0) {
+      from_ns = std::max(from_ns, host.known.from_ns == never ? never : host.known.from_ns - host.begin_ns);
+    }
+    if (host.known.until_ns != never) {
+      until_ns = std::min(until_ns, host.known.until_ns - host.begin_ns);
     }
   }
-  std::vector<std::uint64_t> of_ranks;
+  std::vector<KnownTime> of_ranks;
   for (const RecordedRank& rank : ranks) {
-    of_ranks.push_back(known_ns == trace::nothing_missing ? trace::nothing_missing
-                                                          : hosts[rank.host].begin_ns + known_ns);
+    const std::uint64_t begin_ns = hosts[rank.host].begin_ns;
+    of_ranks.push_back({from_ns == 0 || from_ns == never ? from_ns : begin_ns + from_ns,
+                        until_ns == never ? never : begin_ns + until_ns});
   }
   return of_ranks;
 }

@@ -98,7 +98,6 @@ TraceReader::TraceReader(std::filesystem::path file)
   terminate(header_.mpi_version);
   terminate(header_.device_name);
   terminate(header_.features_note);
-  next_offset_ = trace::file_header_bytes;
 }
 
 TraceReader::TraceReader(TraceReader&& other) noexcept
@@ -106,9 +105,7 @@ TraceReader::TraceReader(TraceReader&& other) noexcept
       descriptor_(std::exchange(other.descriptor_, -1)),
       size_bytes_(other.size_bytes_),
       header_(other.header_),
-      next_offset_(other.next_offset_),
-      gap_begin_(other.gap_begin_),
-      gap_end_(other.gap_end_),
+      most_blocks_(other.most_blocks_),
       flaws_(std::move(other.flaws_)),
       block_(std::move(other.block_)) {}
 
@@ -137,27 +134,90 @@ std::vector<trace::OpenCall> TraceReader::open_calls() const {
   return calls;
 }
 
-bool TraceReader::read_at_most(std::uint64_t bytes) noexcept {
-  const std::uint64_t half = std::max<std::uint64_t>(1, bytes / 2 / trace::block_bytes) * trace::block_bytes;
-  if (size_bytes_ <= trace::file_header_bytes + 2 * half) {
-    return false;
+LostRecords TraceReader::lost() const {
+  LostRecords lost;
+  if (!keeps_newest()) {
+    return lost;
   }
-  const std::uint64_t blocks =
-      (size_bytes_ - trace::file_header_bytes + trace::block_bytes - 1) / trace::block_bytes;
-  gap_begin_ = trace::file_header_bytes + half;
-  gap_end_ = trace::file_header_bytes + blocks * trace::block_bytes - half;
-  return gap_begin_ < gap_end_;
+  const auto generation_now = [this] {
+    std::uint64_t generation = 0;
+    static_cast<void>(read_at(descriptor_, file_, offsetof(trace::FileHeader, losses_generation), &generation,
+                              sizeof generation));
+    return generation;
+  };
+  const auto table = std::make_unique<trace::Losses>();
+  constexpr int attempts =
+      1000;  // a copy is overwritten after it was replaced, which takes a block of records
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    const std::uint64_t generation = generation_now();
+    const std::uint64_t offset = trace::file_header_bytes + generation % 2 * (trace::block_bytes / 2);
+    if (read_at(descriptor_, file_, offset, table.get(), sizeof *table) != sizeof *table) {
+      break;
+    }
+    if (generation_now() == generation) {
+      lost.known_from_ns = table->known_from_ns;
+      lost.records = table->lost_records;
+      lost.last_block = table->last_lost_block;
+      lost.knows_all_halves = table->is_full == 0;
+      lost.halves.assign(table->lost_halves,
+                         table->lost_halves + std::min(table->groups, trace::Losses::most_groups));
+      return lost;
+    }
+  }
+  lost.known_from_ns = trace::nothing_missing;
+  lost.knows_all_halves = false;
+  return lost;
+}
+
+bool TraceReader::read_at_most(std::uint64_t bytes) noexcept {
+  most_blocks_ = 2 * std::max<std::uint64_t>(1, bytes / 2 / trace::block_bytes);
+  return block_count() > most_blocks_;
+}
+
+std::uint64_t TraceReader::block_count() const noexcept {
+  return size_bytes_ <= trace::file_header_bytes
+             ? 0
+             : (size_bytes_ - trace::file_header_bytes + trace::block_bytes - 1) / trace::block_bytes;
+}
+
+/// Lists the blocks: as they lie in the file, or, if the oldest are overwritten, as they were begun.
+void TraceReader::begin_pass() {
+  next_ = 0;
+  offsets_.clear();
+  const auto offset_of = [](std::uint64_t block) {
+    return trace::file_header_bytes + block * trace::block_bytes;
+  };
+  if (!keeps_newest()) {
+    for (std::uint64_t block = 0; block < block_count(); ++block) {
+      offsets_.push_back(offset_of(block));
+    }
+  } else {
+    const std::uint64_t last_lost = lost().last_block;
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> by_sequence;
+    for (std::uint64_t block = 1; block < block_count(); ++block) {
+      trace::BlockHeader header{};
+      if (read_at(descriptor_, file_, offset_of(block), &header, sizeof header) != sizeof header ||
+          header.kind == trace::RecordKind::none ||
+          (header.kind == trace::RecordKind::block && header.sequence == last_lost)) {
+        continue;
+      }
+      by_sequence.emplace_back(header.sequence, offset_of(block));
+    }
+    std::sort(by_sequence.begin(), by_sequence.end());
+    for (const auto& [sequence, offset] : by_sequence) {
+      offsets_.push_back(offset);
+    }
+  }
+  if (offsets_.size() > most_blocks_) {
+    const auto half = static_cast<std::ptrdiff_t>(most_blocks_ / 2);
+    offsets_.erase(offsets_.begin() + half, offsets_.end() - half);
+  }
 }
 
 /// Moves to the next block that a writer has claimed. Unclaimed blocks are zero and are skipped.
 bool TraceReader::next_block() {
-  while (next_offset_ < size_bytes_) {
-    if (next_offset_ >= gap_begin_ && next_offset_ < gap_end_) {
-      next_offset_ = gap_end_;
-      continue;
-    }
-    block_offset_ = next_offset_;
-    next_offset_ += trace::block_bytes;
+  while (next_ < offsets_.size()) {
+    block_offset_ = offsets_[next_++];
     std::size_t got = read_at(descriptor_, file_, block_offset_, block_.get(), trace::record_bytes);
     if (got < trace::record_bytes) {
       return false;  // cut off; take_flaws() reports it
@@ -173,9 +233,19 @@ bool TraceReader::next_block() {
     std::memcpy(&block_header_, block_.get(), sizeof block_header_);
     got += read_at(descriptor_, file_, block_offset_ + got, block_.get() + got, trace::block_bytes - got);
     records_in_block_ = got / trace::record_bytes;
+    if (keeps_newest() && !is_still_there()) {
+      continue;
+    }
     return true;
   }
   return false;
+}
+
+/// Returns false if the block that was read has been given to another writer meanwhile.
+bool TraceReader::is_still_there() const {
+  trace::BlockHeader now{};
+  return read_at(descriptor_, file_, block_offset_, &now, sizeof now) == sizeof now &&
+         std::memcmp(&now, &block_header_, sizeof now) == 0;
 }
 
 void TraceReader::skip(std::size_t index, const char* what) {
@@ -208,7 +278,6 @@ std::vector<Flaw> TraceReader::take_flaws() {
       payload_bytes / trace::block_bytes < header_.claimed_blocks) {
     flaws_.push_back({file_, size_bytes_, "cut off; what stands before it was used"});
   }
-  next_offset_ = trace::file_header_bytes;
   skipped_records_ = 0;
   return std::exchange(flaws_, {});
 }

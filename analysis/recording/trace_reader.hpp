@@ -18,6 +18,16 @@
 
 namespace penstock::analysis {
 
+/// What a recording that keeps its newest records says of those that are gone.
+struct LostRecords {
+  std::uint64_t known_from_ns =
+      0;  ///< all that ended later is there; trace::nothing_missing: it is not known
+  std::uint64_t records = 0;
+  std::uint64_t last_block = 0;  ///< trace::Losses::last_lost_block
+  bool knows_all_halves = true;  ///< false: `halves` lacks some envelopes
+  std::vector<trace::LostHalves> halves;
+};
+
 /// Owns: a file descriptor and a block. Unit: ns, bytes. Thread: one at a time. Errors: TraceError if the
 /// header is not a recording's; for_each() returns the other flaws.
 class TraceReader {
@@ -38,17 +48,26 @@ class TraceReader {
   /// while it is read is left out. The rank's last complete calls may be among them if it was killed in
   /// between.
   [[nodiscard]] std::vector<trace::OpenCall> open_calls() const;
+  /// Returns what the file lacks now; nothing, unless it keeps its newest records. A job that runs may lose
+  /// more at any moment: what was read before this call is complete since `known_from_ns`.
+  [[nodiscard]] LostRecords lost() const;
   /// Has for_each() leave out what lies between the first and the last blocks of a file with more bytes than
   /// that. Returns true if anything is left out.
   bool read_at_most(std::uint64_t bytes) noexcept;
 
   /// Calls `handle(record, block_header)` for every usable record, in file order. `Handler` accepts each
-  /// record type of the trace format. Returns the flaws of what could not be used.
+  /// record type of the trace format. Returns the flaws of what could not be used. Blocks that are
+  /// overwritten come in the order in which they were begun, and one that changes while it is read is left
+  /// out.
   template <typename Handler>
   [[nodiscard]] std::vector<Flaw> for_each(Handler&& handle);
 
  private:
   bool next_block();
+  [[nodiscard]] bool is_still_there() const;
+  [[nodiscard]] bool keeps_newest() const noexcept { return header_.losses_generation != 0; }
+  void begin_pass();
+  [[nodiscard]] std::uint64_t block_count() const noexcept;
   void skip(std::size_t index, const char* what);
   void note_end_of_block(std::size_t index);
   [[nodiscard]] std::vector<Flaw> take_flaws();
@@ -65,10 +84,11 @@ class TraceReader {
   std::uint64_t size_bytes_ = 0;
   trace::FileHeader header_{};
 
+  std::uint64_t most_blocks_ = ~std::uint64_t{0};  ///< of more, those in the middle are left out
+
   // State of the pass in progress.
-  std::uint64_t next_offset_ = 0;
-  std::uint64_t gap_begin_ = ~std::uint64_t{0};  ///< blocks from here to gap_end_ are left out
-  std::uint64_t gap_end_ = 0;
+  std::vector<std::uint64_t> offsets_;  ///< of the blocks
+  std::size_t next_ = 0;                ///< in offsets_
   std::uint64_t block_offset_ = 0;
   std::size_t records_in_block_ = 0;  ///< complete ones, including the block's header
   std::uint64_t skipped_records_ = 0;
@@ -105,6 +125,7 @@ void TraceReader::pass_on_timed(std::size_t index, Handler& handle) {
 
 template <typename Handler>
 std::vector<Flaw> TraceReader::for_each(Handler&& handle) {
+  begin_pass();
   while (next_block()) {
     std::size_t index = 1;
     for (bool more = true; more && index < records_in_block_; ++index) {

@@ -140,7 +140,7 @@ std::optional<FailCondition> FailCondition::parse(std::string_view text, std::st
 }
 
 std::optional<double> FailCondition::figure(const Report& report) const {
-  if (is_of_change_ || report.unfinished || report.counted_ranks == 0 || report.recorded_part ||
+  if (is_of_change_ || !what_is_missing(report).empty() || report.counted_ranks == 0 ||
       !report.missing_step.empty()) {
     return std::nullopt;
   }
@@ -256,11 +256,8 @@ bool FailCondition::is_beyond_clocks(const Report& report) const {
 }
 
 std::string FailCondition::why_unknown(const Report& report) const {
-  if (report.unfinished) {
-    return report.unfinished->words;
-  }
-  if (report.recorded_part) {
-    return recorded_part_text(*report.recorded_part);
+  if (std::string missing = what_is_missing(report); !missing.empty()) {
+    return missing;
   }
   if (!report.missing_step.empty()) {
     return fmt::format("no NVTX range \"{}\" was recorded", report.missing_step);

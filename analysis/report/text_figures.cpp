@@ -52,10 +52,39 @@ std::string time_text(double time_ns) {
 }
 
 std::string recorded_part_text(const RecordedPart& part) {
-  return fmt::format(
-      "recorded up to {} of {}{}{}; the rest is unknown", time_text(static_cast<double>(part.recorded_ns)),
-      part.finished ? "" : "at least ", time_text(static_cast<double>(part.run_ns)),
-      part.first_rank < 0 ? "" : fmt::format(", when rank {} ran out of space", part.first_rank));
+  const auto text_of = [](std::uint64_t time_ns) { return time_text(static_cast<double>(time_ns)); };
+  const std::string run = (part.finished ? "" : "at least ") + text_of(part.run_ns);
+  if (part.awaiting_rank >= 0) {
+    return fmt::format("recorded is nothing of {}, as the window to be recorded never began on rank {}", run,
+                       part.awaiting_rank);
+  }
+  std::string text = "recorded ";
+  if (part.from_ns == 0) {
+    text += "up to " + text_of(part.recorded_ns);
+  } else if (part.ends_early) {
+    text += fmt::format("from {} to {}", text_of(part.from_ns), text_of(part.recorded_ns));
+  } else {
+    text += fmt::format("from {} on", text_of(part.from_ns));
+  }
+  text += " of " + run;
+  if (part.is_window) {
+    text += ", the window that was to be recorded";
+  } else if (part.from_ns != 0 && part.last_rank >= 0) {
+    text += fmt::format(", as earlier records of rank {} were overwritten", part.last_rank);
+  }
+  if (part.first_rank >= 0) {
+    text += fmt::format("{}when rank {} ran out of space", part.from_ns == 0 ? ", " : ", and to ",
+                        part.first_rank);
+  }
+  return text + "; the rest is unknown";
+}
+
+std::string what_is_missing(const Report& report) {
+  if (report.unfinished) {
+    return report.unfinished->words;
+  }
+  return report.recorded_part && !report.recorded_part->is_window ? recorded_part_text(*report.recorded_part)
+                                                                  : "";
 }
 
 std::string TimeUnit::with_unit(double time_ns) const {

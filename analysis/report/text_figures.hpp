@@ -30,6 +30,9 @@ class TimeUnit {
 
 /// Returns "recorded up to 3.20 s of 8.10 s, when rank 1 ran out of space; the rest is unknown".
 [[nodiscard]] std::string recorded_part_text(const RecordedPart& part);
+/// Returns why figures of the whole are not known: the job did not end, or records are missing that were to
+/// be there. Empty: they are.
+[[nodiscard]] std::string what_is_missing(const Report& report);
 
 [[nodiscard]] double share_of(std::uint64_t part, std::uint64_t whole) noexcept;
 [[nodiscard]] std::string percent_text(double share);

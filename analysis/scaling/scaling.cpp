@@ -165,8 +165,8 @@ std::string why_no_scaling(const std::vector<Report>& reports) {
   std::set<std::int32_t> rank_counts;
   for (const Report& each : reports) {
     rank_counts.insert(each.world_size);
-    if (each.recorded_part) {
-      return fmt::format("the run on {} was {}", each.world_size, recorded_part_text(*each.recorded_part));
+    if (const std::string missing = what_is_missing(each); !missing.empty()) {
+      return fmt::format("the run on {} cannot be used: {}", each.world_size, missing);
     }
     if (each.counted_ranks == 0 || each.total_ns == 0) {
       return fmt::format("no rank of the run on {} could be counted", each.world_size);

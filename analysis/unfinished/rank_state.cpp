@@ -73,9 +73,11 @@ class StateReader {
     seen_until(record.end_ns);
   }
 
-  void finish(std::vector<trace::OpenCall> open_calls) {
+  /// `lost`: what the file lacks of its begin.
+  void finish(std::vector<trace::OpenCall> open_calls, const LostRecords& lost) {
     sites_.begin_rank();
     forget_completed();
+    forget_unknown(open_calls, lost);
     for (const trace::Communicator& each : names_.communicators) {
       global_ids_.emplace(each.local_id, each.global_id);
       if (members_.find(each.global_id) == members_.end()) {
@@ -175,6 +177,22 @@ class StateReader {
       return std::binary_search(matched.begin(), matched.end(), post_ns);
     });
     next_cleaning_ = std::max<std::size_t>(1u << 16, 2 * posts_.size());
+  }
+  /// Counts lost halves, and forgets posts whose completion may be lost, but for those that a call in
+  /// progress waits for.
+  void forget_unknown(const std::vector<trace::OpenCall>& open_calls, const LostRecords& lost) {
+    for (const trace::LostHalves& each : lost.halves) {
+      EnvelopeCounts& counts = each.direction == trace::Direction::send ? state_.sent : state_.received;
+      counts[{each.communicator, each.peer, each.tag}] += each.halves;
+      counts[{each.communicator, each.peer, any_tag}] += each.halves;
+    }
+    std::erase_if(posts_, [&](const trace::MpiCall& call) {
+      return call.end_ns <= lost.known_from_ns &&
+             std::none_of(open_calls.begin(), open_calls.end(), [&](const trace::OpenCall& open) {
+               return open.operations != 0 && open.first_post_ns <= call.begin_ns &&
+                      call.begin_ns <= open.last_post_ns;
+             });
+    });
   }
   /// Returns true if the call had no need of a later one. Its name may not have been read yet: then it is
   /// kept.
@@ -290,13 +308,16 @@ RankState read_rank_state(const std::filesystem::path& file, std::uint64_t most_
   std::vector<trace::OpenCall> open_calls = reader.open_calls();
   state.has_recording = true;
   state.header = reader.header();
-  state.is_whole = !reader.read_at_most(most_bytes) && state.header.dropped_records == 0;
+  state.is_whole = !reader.read_at_most(most_bytes) && state.header.dropped_records == 0 &&
+                   state.header.window_end_ns == 0;
   state.last_record_ns = state.header.begin_ns;
   StateReader records(state, texts, sites, members);
   static_cast<void>(reader.for_each(records));  // the report names the flaws
   std::erase_if(open_calls,
                 [&](const trace::OpenCall& each) { return each.call.begin_ns < state.header.begin_ns; });
-  records.finish(std::move(open_calls));
+  const LostRecords lost = reader.lost();
+  state.is_whole = state.is_whole && lost.records == 0;
+  records.finish(std::move(open_calls), lost);
   return state;
 }
 

@@ -49,7 +49,9 @@ bool all_have_finished(const Job& job) {
 /// One look at a job.
 class Look {
  public:
-  Look(const Job& job, const LookOptions& options) : job_(job) { read_all(options); }
+  Look(const Job& job, const LookOptions& options) : job_(job), names_(texts_, sites_, options.skip) {
+    read_all(options);
+  }
 
   [[nodiscard]] UnfinishedFigures figures() {
     for (std::size_t rank = 0; rank < states_.size(); ++rank) {
@@ -243,7 +245,7 @@ class Look {
   const Job& job_;
   StringPool texts_;
   SiteTable sites_{texts_};
-  SiteNames names_{texts_, sites_};
+  SiteNames names_;
   std::vector<RankState> states_;
   Members members_;
   Waiting waiting_{states_, members_};

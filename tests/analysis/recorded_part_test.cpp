@@ -190,10 +190,10 @@ TEST(RecordedPart, is_the_whole_run_where_only_what_came_after_it_was_dropped) {
 
 TEST(RecordedPart, on_two_hosts_ends_at_the_same_time_since_their_begin) {
   std::vector<RecordedRank> ranks{
-      {"a", 1000, 5000}, {"a", 1010, 4000}, {"b", 90'000, trace::nothing_missing}};
-  EXPECT_EQ(known_until_ns(ranks), (std::vector<std::uint64_t>{4000, 4000, 93'000}));
-  ranks[1].missing_from_ns = ranks[0].missing_from_ns = trace::nothing_missing;
-  EXPECT_EQ(known_until_ns(ranks), std::vector<std::uint64_t>(3, trace::nothing_missing));
+      {"a", 1000, {0, 5000}}, {"a", 1010, {0, 4000}}, {"b", 90'000, {0, trace::nothing_missing}}};
+  EXPECT_EQ(known_times(ranks), (std::vector<KnownTime>{{0, 4000}, {0, 4000}, {0, 93'000}}));
+  ranks[1].own = ranks[0].own = {};
+  EXPECT_EQ(known_times(ranks), std::vector<KnownTime>(3));
 }
 
 /// As recorders wrote them that did not tell from when on records were missing.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <random>
 #include <stdexcept>
 
@@ -218,6 +219,51 @@ RecordingBuilder& RecordingBuilder::range(std::string_view name, std::uint64_t b
   return raw(record);
 }
 
+RecordingBuilder& RecordingBuilder::entered(std::string_view name, std::uint32_t entry, std::uint64_t begin,
+                                            std::uint64_t end) {
+  trace::Range record{};
+  record.begin_ns = origin_ns + begin;
+  record.end_ns = origin_ns + end;
+  record.name = text(name);
+  record.entry = entry;
+  record.kind = trace::RecordKind::range;
+  return raw(record);
+}
+
+RecordingBuilder& RecordingBuilder::lost_until(std::uint64_t time) {
+  lost_until_ = origin_ns + time;
+  header_.losses_generation = 3;
+  header_.features |= trace::feature::keeps_last;
+  return *this;
+}
+
+RecordingBuilder& RecordingBuilder::lost_halves(trace::Direction direction, std::int32_t peer,
+                                                std::uint64_t halves, std::uint64_t last_post,
+                                                std::int32_t tag) {
+  trace::LostHalves lost{};
+  lost.halves = halves;
+  lost.last_post_ns = origin_ns + last_post;
+  lost.communicator = 1;
+  lost.peer = peer;
+  lost.tag = tag;
+  lost.direction = direction;
+  lost_halves_.push_back(lost);
+  return *this;
+}
+
+RecordingBuilder& RecordingBuilder::counts_no_more() {
+  counts_no_more_ = true;
+  return *this;
+}
+
+RecordingBuilder& RecordingBuilder::of_window(std::uint64_t begin, std::uint64_t end) {
+  header_.features |= trace::feature::window;
+  header_.window_begin_ns = begin == 0 ? 0 : origin_ns + begin;
+  header_.window_end_ns = end == 0 ? 0 : origin_ns + end;
+  header_.missing_from_ns = end == 0 ? trace::nothing_missing : origin_ns + end;
+  return *this;
+}
+
 RecordingBuilder& RecordingBuilder::notice(std::string_view words) {
   trace::Notice record{};
   record.at_ns = header_.begin_ns;
@@ -320,12 +366,27 @@ std::vector<std::byte> RecordingBuilder::bytes() const {
   std::vector<std::byte> file(trace::file_header_bytes);
   trace::FileHeader header = header_;
   header.claimed_blocks = 0;
+  std::uint64_t sequence = 0;
+  if (lost_until_) {
+    const auto losses = std::make_unique<trace::Losses>();
+    losses->known_from_ns = *lost_until_;
+    losses->lost_records = 1 + lost_halves_.size();
+    losses->is_full = counts_no_more_ ? 1 : 0;
+    losses->groups = static_cast<std::uint32_t>(lost_halves_.size());
+    std::copy(lost_halves_.begin(), lost_halves_.end(), losses->lost_halves);
+    file.resize(file.size() + trace::block_bytes);
+    std::memcpy(
+        file.data() + trace::file_header_bytes + header.losses_generation % 2 * (trace::block_bytes / 2),
+        losses.get(), sizeof *losses);
+    ++header.claimed_blocks;
+  }
   for (const auto& [lane, records] : records_by_lane_) {
     std::uint64_t ordinal = 0;
     for (std::size_t done = 0; done < records.size(); done += payload_bytes) {
       trace::BlockHeader block{};
       block.lane = lane;
       block.ordinal = ordinal++;
+      block.sequence = lost_until_ ? ++sequence : 0;
       block.thread_id = thread_of_lane(lane);
       if (const auto name = thread_names_.find(lane); name != thread_names_.end()) {
         name->second.copy(block.thread_name, sizeof block.thread_name);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -121,6 +122,17 @@ class RecordingBuilder {
   RecordingBuilder& cuda_synchronisation(std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& range(std::string_view name, std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& gpu_sample(const GpuSampleWords& words);
+  /// `entry`: how often such a range had been entered; 0: not known.
+  RecordingBuilder& entered(std::string_view name, std::uint32_t entry, std::uint64_t begin,
+                            std::uint64_t end);
+  /// Records that ended until then were overwritten; among them, these halves. May be called several times.
+  RecordingBuilder& lost_until(std::uint64_t time);
+  RecordingBuilder& lost_halves(trace::Direction direction, std::int32_t peer, std::uint64_t halves,
+                                std::uint64_t last_post, std::int32_t tag = 0);
+  /// There were more envelopes than could be counted.
+  RecordingBuilder& counts_no_more();
+  /// Only a window of the run was to be recorded; 0: its begin, or end, did not come.
+  RecordingBuilder& of_window(std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& notice(std::string_view text);
   RecordingBuilder& fact(std::string_view name, std::string_view value);
   RecordingBuilder& module(std::string_view path, std::uint64_t begin, std::uint64_t end,
@@ -148,6 +160,9 @@ class RecordingBuilder {
   std::uint64_t launching_thread_ = 0;
   std::uint8_t device_ = 0;
   std::vector<trace::OpenCall> open_calls_;
+  std::optional<std::uint64_t> lost_until_;
+  std::vector<trace::LostHalves> lost_halves_;
+  bool counts_no_more_ = false;
   std::map<std::uint64_t, std::vector<std::byte>> records_by_lane_;
   std::map<std::uint64_t, std::string> thread_names_;  ///< by lane
   std::map<std::string, std::uint32_t, std::less<>> texts_;

@@ -53,6 +53,7 @@ Json of(const RankFigures& rank) {
             {"used_gpu", rank.used_gpu},
             {"kernels_recorded", rank.kernels_known},
             {"run_s", seconds(rank.run_ns)},
+            {"recorded_from_s", seconds(rank.recorded_from_ns)},
             {"recorded_s", seconds(rank.recorded_ns)},
             {"total_s", seconds(rank.total_ns)},
             {"kernels_s", if_kernels_known(rank, rank.kernels_ns)},
@@ -85,10 +86,13 @@ Json of(const RankFigures& rank) {
 }
 
 Json of(const RecordedPart& part) {
-  return {{"recorded_s", seconds(part.recorded_ns)},
+  return {{"from_s", seconds(part.from_ns)},
+          {"recorded_s", seconds(part.recorded_ns)},
           {"run_s", seconds(part.run_ns)},
           {"run_finished", part.finished},
           {"first_rank", part.first_rank < 0 ? Json(nullptr) : Json(part.first_rank)},
+          {"last_rank", part.last_rank < 0 ? Json(nullptr) : Json(part.last_rank)},
+          {"is_window", part.is_window},
           {"words", recorded_part_text(part)}};
 }
 

@@ -84,8 +84,12 @@ Json document_of(const Report& report) {
                      {"parts_s", seconds_by_part(report.parts)},
                      {"unmatched_message_halves", report.unmatched_halves}};
   json["steps"] = report.steps ? of(*report.steps) : Json(nullptr);
-  if (report.steps && report.recorded_part) {
-    json["steps"]["shutdown"] = nullptr;  // nothing is known of it
+  // where nothing is known of them
+  if (report.steps && report.recorded_part && report.recorded_part->lacks_end()) {
+    json["steps"]["shutdown"] = nullptr;
+  }
+  if (report.steps && report.recorded_part && report.recorded_part->from_ns != 0) {
+    json["steps"]["start_up"] = nullptr;
   }
   json["advice"] = list_of(report.advice);
   json["replay"] = report.replay ? of(*report.replay) : Json(nullptr);

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "analysis/report/text/sections.hpp"
 
@@ -31,8 +33,17 @@ void write_steps(ReportWriter& out) {
   text +=
       fmt::format(", longest {} (step {} on rank {}).", time_text(static_cast<double>(slowest->longest_ns)),
                   slowest - steps.each.begin() + 1, slowest->longest_rank);
-  text += fmt::format(" Not counted: {}{}.", outside_text(out, "start-up", steps.before),
-                      out.report.recorded_part ? "" : "; " + outside_text(out, "shutdown", steps.behind));
+  std::vector<std::string> outside;
+  const std::optional<RecordedPart>& part = out.report.recorded_part;
+  if (!part || part->from_ns == 0) {
+    outside.push_back(outside_text(out, "start-up", steps.before));
+  }
+  if (!part || !part->lacks_end()) {
+    outside.push_back(outside_text(out, "shutdown", steps.behind));
+  }
+  if (!outside.empty()) {
+    text += fmt::format(" Not counted: {}.", fmt::join(outside, "; "));
+  }
   out.line();
   for (const std::string& each : wrapped(text, screen_columns)) {
     out.line(out.dim(each));

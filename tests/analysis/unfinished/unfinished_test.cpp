@@ -381,5 +381,53 @@ TEST(Unfinished, golden_screen_of_a_deadlock) {
       "\n");
 }
 
+TEST(Unfinished, calls_of_a_wrapper_that_is_to_be_skipped_are_shown_where_it_was_called) {
+  const TemporaryDirectory directory;
+  RecordingBuilder rank = killed(0, 2);
+  rank.module("/nowhere/app", 0x10000, 0x11000, 0, 0x10000)
+      .module("/nowhere/libhalo.so", 0x20000, 0x21000, 0, 0x20000);
+  rank.in_call(
+      {.function = "MPI_Recv", .begin = second, .peer = 1, .call_site = rank.path({0x20010, 0x10010})});
+  rank.write(directory.path());
+  const auto shown = [&](const SkipPatterns& skip) {
+    return look_at_job(directory.path(), skip).unfinished.value().ranks.at(0).calls.at(0).call;
+  };
+  EXPECT_NE(shown({}).find("libhalo.so"), std::string::npos) << shown({});
+  EXPECT_NE(shown({.more = {"libhalo.so"}}).find("app"), std::string::npos);
+}
+
+TEST(Unfinished, messages_of_which_the_records_were_overwritten_are_counted) {
+  const auto look = [](std::uint64_t messages_sent) {
+    RecordingBuilder receiver = killed(0, 2);
+    receiver.in_call({.function = "MPI_Recv", .begin = second, .peer = 1, .tag = 7})
+        .lost_until(second / 2)
+        .lost_halves(received, 1, 100, second / 4, 7);
+    RecordingBuilder sender = killed(1, 2);
+    sender.in_call({.function = "MPI_Barrier", .begin = second, .collective_ordinal = 1})
+        .lost_until(second / 2)
+        .lost_halves(sent, 0, messages_sent, second / 4, 7);
+    return look_at({receiver, sender});
+  };
+  EXPECT_EQ(waits_for(look(100), 0), Ranks{1});
+  EXPECT_EQ(waits_for(look(101), 0), Ranks{}) << "one is under way";
+  EXPECT_FALSE(look(100).is_whole);
+}
+
+TEST(Unfinished, an_operation_of_which_the_completion_may_have_been_overwritten_is_not_waited_for) {
+  const auto look = [](std::uint64_t lost_until) {
+    RecordingBuilder sender = killed(0, 2);
+    sender.in_call({.function = "MPI_Ssend", .begin = second, .peer = 1, .tag = 3});
+    RecordingBuilder receiver = killed(1, 2);
+    receiver.call({.function = "MPI_Irecv", .begin = 100, .end = 110, .peer = 0, .waits = 0, .tag = 3})
+        .in_call({.function = "MPI_Barrier", .begin = second, .collective_ordinal = 1});
+    if (lost_until != 0) {
+      receiver.lost_until(lost_until);
+    }
+    return look_at({sender, receiver});
+  };
+  EXPECT_EQ(waits_for(look(0), 0), Ranks{}) << "the receive is there";
+  EXPECT_EQ(waits_for(look(second / 2), 0), Ranks{1}) << "it may have completed long ago";
+}
+
 }  // namespace
 }  // namespace penstock::analysis

@@ -40,11 +40,15 @@ export function StepsView({ report }: { report: Report }) {
   ];
   const slow = slow_steps(report);
   const outside = (name: string, times: { total_s: number; counted_s: number }) => `${name} ${time_text(times.total_s / ranks)} (${time_text(times.counted_s / ranks)} ${adjective})`;
+  const left_out = [
+    ...(steps.start_up === null ? [] : [outside('start-up', steps.start_up)]),
+    ...(steps.shutdown === null ? [] : [outside('shutdown', steps.shutdown)]),
+  ];
   return (
     <Section
       id="steps"
       title="Steps"
-      intro={`${count_text(steps.count)} steps (${steps.mark_is_nvtx_range ? 'NVTX range' : 'from'} ${steps.mark}), median ${time_text(steps.median_s)} on the slowest rank. Not counted: ${outside('start-up', steps.start_up)}${steps.shutdown === null ? '' : `; ${outside('shutdown', steps.shutdown)}`}.`}
+      intro={`${count_text(steps.count)} steps (${steps.mark_is_nvtx_range ? 'NVTX range' : 'from'} ${steps.mark}), median ${time_text(steps.median_s)} on the slowest rank.${left_out.length === 0 ? '' : ` Not counted: ${left_out.join('; ')}.`}`}
     >
       <ColumnsChart
         columns={step_columns(steps, layers, ranks)}
