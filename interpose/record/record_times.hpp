@@ -29,6 +29,7 @@ struct RecordTimes {
     case trace::RecordKind::device_memset:
     case trace::RecordKind::cuda_synchronisation:
     case trace::RecordKind::range:
+    case trace::RecordKind::gpu_sample:
       times.is_timed = true;
       std::memcpy(&times.begin_ns, record, sizeof times.begin_ns);
       std::memcpy(&times.end_ns, static_cast<const std::byte*>(record) + sizeof times.begin_ns,

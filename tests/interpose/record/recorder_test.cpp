@@ -430,6 +430,27 @@ TEST(Ring, keeps_the_newest_records_in_a_file_of_its_limit_and_says_since_when_t
   EXPECT_EQ(losses.known_from_ns, (count - calls.size() - 1) * 3) << "the end of the last lost one";
 }
 
+TEST(Ring, overwrites_samples_of_the_GPU_as_it_does_calls) {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t count = 40 * records_per_block;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(ring_of(folder, 8)));
+    for (std::uint64_t i = 0; i < count; ++i) {
+      trace::GpuSample sample{};
+      sample.begin_ns = i;
+      sample.end_ns = i + 1;
+      sample.kind = trace::RecordKind::gpu_sample;
+      record::write(sample);
+    }
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0);
+  const auto kept = ReadRecording(folder.recording()).all<trace::GpuSample>(trace::RecordKind::gpu_sample);
+  const trace::Losses losses = losses_in(folder.recording());
+  EXPECT_EQ(losses.lost_records + kept.size(), count);
+  EXPECT_EQ(losses.known_from_ns, kept.front().begin_ns) << "the end of the last lost one";
+}
+
 TEST(Ring, keeps_names_however_old_they_are) {
   const TemporaryFolder folder;
   const auto result = in_child([&] {
