@@ -1,14 +1,13 @@
 #include "examples/particles/tiling.hpp"
 
+#include "examples/particles/cell_array.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace particles {
 namespace {
-
-constexpr std::uint32_t no_cell = std::numeric_limits<std::uint32_t>::max();
 
 /// What a cell is to the rank.
 enum class Kind : std::uint8_t { none, deep, shell, frontier, external };
@@ -29,8 +28,8 @@ class Tiler {
     find_frontier();
     find_shell();
     number_cells();
-    make_array();
-    make_segments();
+    tiling_.array = make_cell_array(box_, tiling_.cells);
+    make_segments(tiling_);
     find_neighbours();
     if (static_cast<int>(tiling_.neighbours.size()) > most_neighbours) {
       tiling_.complaint = "rank " + std::to_string(rank_) + " has " +
@@ -58,7 +57,7 @@ class Tiler {
     for (int z = -1; z <= 1; ++z) {
       for (int y = -1; y <= 1; ++y) {
         for (int x = -1; x <= 1; ++x) {
-          use(moved(cell, x, y, z, box_.cells), x);
+          use(moved(cell, x, y, z, box_.cells));
         }
       }
     }
@@ -109,7 +108,7 @@ class Tiler {
         return;
       }
       bool is_lonely = true;
-      for_each_around(cell, [&](const Site& other, int) {
+      for_each_around(cell, [&](const Site& other) {
         is_lonely = is_lonely && (summary(other) == rank_ || summary(other) == no_owner);
       });
       if (is_lonely) {
@@ -146,7 +145,7 @@ class Tiler {
       if (kind(cell) != Kind::frontier && kind(cell) != Kind::external) {
         return;
       }
-      for_each_around(cell, [&](const Site& other, int) {
+      for_each_around(cell, [&](const Site& other) {
         kind(other) = kind(other) == Kind::deep ? Kind::shell : kind(other);
       });
     });
@@ -154,12 +153,9 @@ class Tiler {
 
   void number_cells() {
     tiling_.box = box_;
-    local_.assign(kinds_.size(), no_cell);
     const auto number = [&](Kind wanted) {
       for_each_site(box_.cells, [&](const Site& cell) {
         if (kind(cell) == wanted) {
-          local_[static_cast<std::size_t>(box_.cell_index(cell))] =
-              static_cast<std::uint32_t>(tiling_.cells.size());
           tiling_.cells.push_back(cell);
         }
       });
@@ -169,60 +165,6 @@ class Tiler {
     tiling_.classes.internal = number(Kind::shell);
     tiling_.classes.frontier = number(Kind::frontier);
     tiling_.classes.all = number(Kind::external);
-  }
-
-  [[nodiscard]] std::uint32_t local(const Site& cell) const {
-    return local_[static_cast<std::size_t>(box_.cell_index(cell))];
-  }
-
-  void make_array() {
-    CellArray& array = tiling_.array;
-    std::uint32_t high[2] = {0, 0};
-    array.low[0] = array.low[1] = no_cell;
-    for (const Site& cell : tiling_.cells) {
-      for (int axis = 0; axis < 2; ++axis) {
-        array.low[axis] = std::min(array.low[axis], cell.at[axis + 1]);
-        high[axis] = std::max(high[axis], cell.at[axis + 1]);
-      }
-    }
-    for (int axis = 0; axis < 2; ++axis) {
-      array.extent[axis] = high[axis] - array.low[axis] + 1;
-    }
-    array.row_starts.push_back(0);
-    for_each_site({1, array.extent[0], array.extent[1]}, [&](const Site& row) {
-      for (std::uint32_t x = 0; x < box_.cells[0]; ++x) {
-        const std::uint32_t index = local({{x, array.low[0] + row.at[1], array.low[1] + row.at[2]}});
-        if (index != no_cell) {
-          array.x.push_back(x);
-          array.local.push_back(index);
-        }
-      }
-      array.row_starts.push_back(static_cast<std::uint32_t>(array.x.size()));
-    });
-  }
-
-  void make_segments() {
-    tiling_.segment_starts.push_back(0);
-    for (const Site& cell : tiling_.cells) {
-      std::uint32_t first = no_cell;
-      std::uint32_t count = 0;
-      const auto end_segment = [&] {
-        if (count > 0) {
-          tiling_.segments.emplace_back(first, count);
-        }
-        count = 0;
-      };
-      for_each_around(cell, [&](const Site& other, int x) {
-        const std::uint32_t index = local(other);
-        if (x == -1 || index == no_cell || index != first + count) {
-          end_segment();
-          first = index;
-        }
-        count += index == no_cell ? 0 : 1;
-      });
-      end_segment();
-      tiling_.segment_starts.push_back(static_cast<std::uint32_t>(tiling_.segments.size()));
-    }
   }
 
   /// A particle of mine may be in any voxel that touches one of mine, before it is sent to its new owner.
@@ -307,9 +249,8 @@ class Tiler {
   const Owners& owners_;
   Owner rank_;
   std::vector<Offset> offsets_;
-  std::vector<Kind> kinds_;           ///< of all cells of the box
-  std::vector<Owner> summaries_;      ///< of all cells of the box
-  std::vector<std::uint32_t> local_;  ///< of all cells of the box
+  std::vector<Kind> kinds_;       ///< of all cells of the box
+  std::vector<Owner> summaries_;  ///< of all cells of the box
   Tiling tiling_;
 };
 
