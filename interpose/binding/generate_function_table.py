@@ -36,7 +36,7 @@ OWNERS = [
     ("nonblocking_exchange", r"Isendrecv(_replace)?" + LARGE_COUNT),
     ("request_status", r"Request_get_status_(all|any|some)"),
     ("window_calls", r"R?(put|get|accumulate|get_accumulate)" + LARGE_COUNT + r"|Fetch_and_op|Compare_and_swap"
-                     + r"|Win_(create|shared_query)" + LARGE_COUNT + r"|Win_(free|fence|start|complete|post|wait|test|sync|get_attr"
+                     + r"|Win_(create|allocate|shared_query)" + LARGE_COUNT + r"|Win_(free|fence|start|complete|post|wait|test|sync|get_attr"
                      + r"|(un)?lock(_all)?|flush(_local)?(_all)?)"),
     ("refused_calls", r"Buffer_attach" + LARGE_COUNT
                       + r"|P(send|recv)_init"

@@ -40,6 +40,8 @@ struct Settings {
   /// PENSTOCK_DESPITE_FORTRAN=1: device messages use their transports although Fortran's bindings are loaded
   /// whose calls cannot be seen
   bool despite_fortran = false;
+  bool own_windows =
+      false;  ///< PENSTOCK_OWN_WINDOWS=1: windows of host memory are Penstock's, too; for tests
 };
 
 /// Thread: any, after read_settings() in MPI_Init.

@@ -1,9 +1,11 @@
 #include "interpose/windows/creation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <new>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
+#include "interpose/windows/allocated_memory.hpp"
 #include "interpose/windows/epochs.hpp"
 #include "interpose/windows/window_table.hpp"
 
@@ -59,8 +62,7 @@ const char* open_all(std::vector<MemberMemory>& members) {
 int refuse(MPI_Comm communicator, const char* why_not) {
   if (why_not != nullptr) {
     Line line;
-    std::snprintf(line.data(), line.size(), "MPI_Win_create: a window of device memory cannot be made: %s",
-                  why_not);
+    std::snprintf(line.data(), line.size(), "a window of device memory cannot be made: %s", why_not);
     record::notice(line.data());
   }
   return raise(communicator, MPI_ERR_UNSUPPORTED_OPERATION);
@@ -87,28 +89,41 @@ int make_shared_words(const WindowArguments& arguments, int members, MPI_Win* ha
   return MPI_SUCCESS;
 }
 
-}  // namespace
-
-Maker maker_of(const WindowArguments& arguments) {
+/// Returns who makes the window, once all members have said whether they have device memory.
+Maker maker_if(const WindowArguments& arguments, bool has_device_memory) {
   const CommunicatorInfo* const info = peek_info(arguments.communicator);
   if (!settings().move || info == nullptr || info->is_inter || arguments.size < 0 || arguments.unit <= 0 ||
       !are_neighbours(*info)) {
     return Maker::library;
   }
   int code = MPI_SUCCESS;
-  const int has_device = greatest(arguments.communicator, is_device_memory(arguments) ? 1 : 0, code);
-  return code == MPI_SUCCESS && has_device != 0 ? Maker::ours : Maker::library;
+  const bool is_ours =
+      greatest(arguments.communicator, has_device_memory || settings().own_windows ? 1 : 0, code) != 0;
+  return code == MPI_SUCCESS && is_ours ? Maker::ours : Maker::library;
 }
 
-int make_window(const WindowArguments& arguments, MPI_Win* handle) {
+/// Returns whether MPI-4.1's key asks for it, in a list of kinds.
+bool asks_for_device_memory(MPI_Info info) {
+  if (info == MPI_INFO_NULL) return false;
+  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+  int is_there = 0;
+  const int code = PMPI_Info_get(info, "mpi_memory_alloc_kinds", MPI_MAX_INFO_VAL, value.data(), &is_there);
+  return code == MPI_SUCCESS && is_there != 0 &&
+         std::string_view(value.data()).find("cuda:device") != std::string_view::npos;
+}
+
+/// `why_not`: null, or why this rank has no memory. `memory`: what the window owns, of MPI_Win_allocate.
+int make_window_of(const WindowArguments& arguments, const char* why_not, int flavor, AllocatedMemory memory,
+                   MPI_Win* handle) {
   const MPI_Comm communicator = arguments.communicator;
   int rank = 0;
   int size = 0;
   PMPI_Comm_rank(communicator, &rank);
   PMPI_Comm_size(communicator, &size);
   note_gpu_use();
-  const MemberRecord own =
-      describe_member(arguments.base, static_cast<std::uint64_t>(arguments.size), arguments.unit);
+
+  const std::uint64_t bytes = why_not == nullptr ? static_cast<std::uint64_t>(arguments.size) : 0;
+  const MemberRecord own = describe_member(arguments.base, bytes, arguments.unit);
   std::vector<MemberRecord> records(static_cast<std::size_t>(size));
   int code = meet_in(communicator, [&](MPI_Request* request) {
     return PMPI_Iallgather(&own, sizeof own, MPI_BYTE, records.data(), sizeof own, MPI_BYTE, communicator,
@@ -116,7 +131,7 @@ int make_window(const WindowArguments& arguments, MPI_Win* handle) {
   });
   if (code != MPI_SUCCESS) return code;
   std::vector<MemberMemory> members(records.begin(), records.end());
-  const char* const why_not = open_all(members);
+  if (why_not == nullptr) why_not = open_all(members);
   const bool is_refused = greatest(communicator, why_not != nullptr ? 1 : 0, code) != 0;
   if (code != MPI_SUCCESS) return code;
   if (is_refused) return refuse(communicator, why_not);
@@ -127,11 +142,39 @@ int make_window(const WindowArguments& arguments, MPI_Win* handle) {
   WordRow& row = words.row(static_cast<std::size_t>(rank));
   std::fill_n(reinterpret_cast<std::byte*>(&row), SharedWords::row_bytes(static_cast<std::size_t>(size)),
               std::byte{0});
-  const WindowAttributes attributes{arguments.base, arguments.size, static_cast<int>(arguments.unit)};
-  note_own_window(*handle, std::make_shared<Window>(*handle, static_cast<std::size_t>(rank),
-                                                    std::move(members), std::move(words), attributes));
+  WindowAttributes attributes{arguments.base, arguments.size, static_cast<int>(arguments.unit)};
+  attributes.flavor = flavor;
+  note_own_window(*handle,
+                  std::make_shared<Window>(*handle, static_cast<std::size_t>(rank), std::move(members),
+                                           std::move(words), attributes, std::move(memory)));
   // nobody uses the words before all are cleared
   return meet_in(communicator, [&](MPI_Request* request) { return PMPI_Ibarrier(communicator, request); });
+}
+
+}  // namespace
+
+Maker maker_of(const WindowArguments& arguments) {
+  return maker_if(arguments, is_device_memory(arguments));
+}
+
+Maker maker_of_allocated(const WindowArguments& arguments) {
+  return maker_if(arguments, asks_for_device_memory(arguments.info));
+}
+
+int make_window(const WindowArguments& arguments, MPI_Win* handle) {
+  return make_window_of(arguments, nullptr, MPI_WIN_FLAVOR_CREATE, {}, handle);
+}
+
+int allocate_window(const WindowArguments& arguments, void** base, MPI_Win* handle) {
+  AllocatedMemory memory;
+  const Status allocated = AllocatedMemory::make(static_cast<std::size_t>(arguments.size),
+                                                 asks_for_device_memory(arguments.info), memory);
+  WindowArguments with_base = arguments;
+  with_base.base = memory.address();
+  const int code = make_window_of(with_base, allocated.ok() ? nullptr : allocated.where(),
+                                  MPI_WIN_FLAVOR_ALLOCATE, std::move(memory), handle);
+  if (code == MPI_SUCCESS) *base = with_base.base;
+  return code;
 }
 
 int free_window(const std::shared_ptr<Window>& window, MPI_Win* handle) {

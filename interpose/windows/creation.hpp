@@ -10,7 +10,7 @@
 
 namespace penstock::interpose {
 
-/// The arguments of MPI_Win_create.
+/// The arguments of MPI_Win_create and MPI_Win_allocate, which has no base.
 struct WindowArguments {
   void* base = nullptr;
   MPI_Aint size = 0;
@@ -31,6 +31,11 @@ enum class Maker : std::uint8_t {
 /// Makes a window of ours: maker_of() has said so on all members. Returns the code of the call; may raise an
 /// MPI error, the same on all members. Errors: std::bad_alloc.
 int make_window(const WindowArguments& arguments, MPI_Win* handle);
+
+/// The same for MPI_Win_allocate: ours if some member asks for device memory (the info key
+/// mpi_memory_alloc_kinds, "cuda:device").
+[[nodiscard]] Maker maker_of_allocated(const WindowArguments& arguments);
+int allocate_window(const WindowArguments& arguments, void** base, MPI_Win* handle);
 
 /// Frees it; returns the code of the call.
 int free_window(const std::shared_ptr<Window>& window, MPI_Win* handle);

@@ -11,8 +11,9 @@ namespace penstock::interpose {
 namespace cuda = transports::cuda;
 
 Window::Window(MPI_Win handle, std::size_t rank, std::vector<MemberMemory> members, SharedWords words,
-               const WindowAttributes& attributes)
+               const WindowAttributes& attributes, AllocatedMemory memory)
     : handle_(handle),
+      memory_(std::move(memory)),
       rank_(rank),
       members_(std::move(members)),
       words_(std::move(words)),

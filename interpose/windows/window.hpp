@@ -13,6 +13,7 @@
 
 #include "interpose/calls/errors.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/windows/allocated_memory.hpp"
 #include "interpose/windows/member_memory.hpp"
 #include "interpose/windows/shared_words.hpp"
 #include "transports/copies/pull.hpp"
@@ -59,7 +60,7 @@ struct Epochs {
 class Window {
  public:
   Window(MPI_Win handle, std::size_t rank, std::vector<MemberMemory> members, SharedWords words,
-         const WindowAttributes& attributes);
+         const WindowAttributes& attributes, AllocatedMemory memory);
 
   [[nodiscard]] MPI_Win handle() const noexcept { return handle_; }
   [[nodiscard]] ErrorTarget errors() const noexcept { return ErrorTarget::of_window(handle_); }
@@ -98,6 +99,7 @@ class Window {
   [[nodiscard]] bool step_all(std::optional<std::size_t> target) noexcept;
 
   MPI_Win handle_;
+  AllocatedMemory memory_;  ///< of MPI_Win_allocate
   std::size_t rank_;
   std::vector<MemberMemory> members_;
   SharedWords words_;

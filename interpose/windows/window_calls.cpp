@@ -19,12 +19,16 @@ namespace penstock::interpose {
 namespace {
 
 template <Function function>
-constexpr bool creates_window = std::string_view(name_of(function)).starts_with("MPI_Win_create");
+constexpr bool is_named(const char* name) {
+  std::string_view own = name_of(function);
+  if (own.ends_with("_c")) own.remove_suffix(2);
+  return own == name;
+}
 
 /// By name, as a handle may be an int like other arguments.
 template <Function function>
 constexpr bool names_window_first = function == Function::Win_get_attr || function == Function::Win_test ||
-                                    std::string_view(name_of(function)).starts_with("MPI_Win_shared_query");
+                                    is_named<function>("MPI_Win_shared_query");
 
 /// Returns the window: the last argument, or the one before a request, or the first.
 template <Function function, typename... Arguments>
@@ -46,9 +50,11 @@ MPI_Win window_among(const Arguments&... arguments) {
 template <Function function, typename Library, typename... Arguments>
 int carry_out_on_window([[maybe_unused]] CallScope& scope, Library library, Arguments... arguments) {
   const auto by_library = [&] { return library(arguments...); };
-  if constexpr (creates_window<function>) {
-    return create_window(
-        name_of(function), [&] { return among_others<function>(by_library, arguments...); }, arguments...);
+  const auto among_all = [&] { return among_others<function>(by_library, arguments...); };
+  if constexpr (is_named<function>("MPI_Win_create")) {
+    return create_window(name_of(function), among_all, arguments...);
+  } else if constexpr (is_named<function>("MPI_Win_allocate")) {
+    return allocate_window(among_all, arguments...);
   } else {
     const MPI_Win handle = window_among<function>(arguments...);
     if (const std::shared_ptr<Window> window = find_window(handle))
@@ -56,8 +62,7 @@ int carry_out_on_window([[maybe_unused]] CallScope& scope, Library library, Argu
     if constexpr (window_buffers_of(function) != WindowBuffers::none) {
       return access_by_library<function>(scope, handle, library, arguments...);
     } else {
-      return synchronise_by_library<function>(
-          handle, [&] { return among_others<function>(by_library, arguments...); }, arguments...);
+      return synchronise_by_library<function>(handle, among_all, arguments...);
     }
   }
 }

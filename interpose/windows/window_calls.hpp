@@ -163,4 +163,13 @@ int create_window(const char* mpi_call, Library by_library, void* base, MPI_Aint
   return by_library();
 }
 
+template <typename Library>
+int allocate_window(Library by_library, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm communicator,
+                    void* base, MPI_Win* handle) {
+  const WindowArguments arguments{nullptr, size, unit, info, communicator};
+  if (maker_of_allocated(arguments) == Maker::ours)
+    return allocate_window(arguments, static_cast<void**>(base), handle);
+  return by_library();
+}
+
 }  // namespace penstock::interpose

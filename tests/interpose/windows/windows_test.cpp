@@ -1,4 +1,6 @@
 // Windows of device memory, and of members with memory of other kinds: what is put, and what is got.
+#include <cuda_runtime_api.h>
+
 #include <array>
 #include <cstring>
 #include <numeric>
@@ -338,6 +340,41 @@ TEST(HostWindows, take_device_buffers_of_absolute_addresses) {
   MPI_Win_fence(0, window.get());
   EXPECT_EQ(on_device[0], 20 + rank());
   MPI_Type_free(&absolute);
+}
+
+TEST(DeviceWindows, are_allocated_where_MPI_Win_allocate_is_asked_for_device_memory) {
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, "mpi_memory_alloc_kinds", "cuda:device");
+  const bool asks = rank() != 1;  // that one gets memory of the host
+  int* base = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  ASSERT_EQ(MPI_Win_allocate(80, 4, asks ? info : MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&base),
+                             &window),
+            MPI_SUCCESS);
+  MPI_Info_free(&info);
+  void* known = nullptr;
+  int* flavor = nullptr;
+  int flag = 0;
+  MPI_Win_get_attr(window, MPI_WIN_BASE, static_cast<void*>(&known), &flag);
+  EXPECT_EQ(known, base);
+  MPI_Win_get_attr(window, MPI_WIN_CREATE_FLAVOR, static_cast<void*>(&flavor), &flag);
+  EXPECT_EQ(*flavor, MPI_WIN_FLAVOR_ALLOCATE);
+  cudaPointerAttributes attributes{};
+  cudaPointerGetAttributes(&attributes, base);
+  EXPECT_EQ(attributes.type == cudaMemoryTypeDevice, asks);
+  MPI_Win_fence(0, window);
+  const int sent = 5 + rank();
+  MPI_Put(&sent, 1, MPI_INT, (rank() + 1) % ranks(), 19, 1, MPI_INT, window);
+  MPI_Win_fence(0, window);
+  int got = -1;
+  MPI_Get(&got, 1, MPI_INT, rank(), 19, 1, MPI_INT, window);
+  MPI_Win_fence(0, window);
+  EXPECT_EQ(got, 5 + (rank() + ranks() - 1) % ranks());
+  if (!asks) {
+    EXPECT_EQ(base[19], got);
+  }
+  MPI_Win_free(&window);
 }
 
 TEST(DeviceWindows, that_cannot_be_mapped_are_refused_on_all_ranks) {
