@@ -562,6 +562,10 @@ int main(int argc, char** argv) {
     const Program program = draw_program(seed);
     Run run(seed, program);
     if (!run.run()) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (own_rank == 0 && (seed + 1 - first) % 50 == 0) {
+      std::printf("%llu seeds done\n", static_cast<unsigned long long>(seed + 1 - first));
+      std::fflush(stdout);
+    }
   }
   MPI_Finalize();
   return 0;
