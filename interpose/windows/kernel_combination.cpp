@@ -36,7 +36,10 @@ std::optional<KernelCombination> KernelCombination::find(const MemberMemory& mem
   const auto known = reduction_kind(element, operation);
   KernelCombination found;
   found.context_ = cuda::Context::of(origin.buffer);
-  void* const target = memory.address_for_kernels(found.context_, where);
+  if (found.context_ == nullptr) return std::nullopt;
+  const MemberMemory::ForKernels reached = memory.for_kernels(origin, where);
+  void* const target = reached.address;
+  found.keeper_ = reached.keeper;
   if (!known || target == nullptr || !suits_kernels(*found.context_, where.bytes())) return std::nullopt;
   const std::size_t bytes = transports::bytes_of(known->type);
   const std::size_t alignment = std::min<std::size_t>(bytes, 8);

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <memory>
 #include <optional>
 
 #include "interpose/windows/member_memory.hpp"
@@ -26,6 +27,7 @@ class KernelCombination {
 
  private:
   transports::cuda::ContextRef context_;
+  std::shared_ptr<const void> keeper_;  ///< of the target's mapping
   transports::VectorReduction reduction_;
   std::array<const void*, 2> sources_{};
 };

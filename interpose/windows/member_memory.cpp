@@ -191,6 +191,28 @@ BufferView MemberMemory::view(const Buffer& buffer, const Layout& where) const {
   return {.buffer = buffer, .layout = where, .handed_over_ns = transports::time_of_call_ns()};
 }
 
+/// Prefers the context of the origin's buffer, which may map the memory, too, to that which mapped it first.
+MemberMemory::Addressed MemberMemory::addressed_for(const BufferView& origin) const {
+  Addressed found{*reached_, mapped_ != nullptr ? mapped_->context() : nullptr, mapped_};
+  if (mapped_ == nullptr || !belongs_to_context(origin.buffer) ||
+      origin.buffer.context == found.context->handle()) {
+    return found;
+  }
+  const transports::Payload payload(record_.offer, origin);
+  transports::ReachedMemory memory;
+  if (payload.context() == nullptr || !transports::judge_reach(payload).accepted ||
+      !transports::reach(payload, record_.bytes, memory).ok()) {
+    return found;
+  }
+  found.context = payload.context();
+  found.keeper = memory.mapped;
+  found.buffer.pointer = reinterpret_cast<void*>(memory.first);
+  found.buffer.device = found.context->device();
+  found.buffer.context = found.context->handle();
+  found.buffer.range_base = memory.mapped->address();
+  return found;
+}
+
 Status MemberMemory::start(Direction direction, const BufferView& origin, const Layout& where,
                            std::unique_ptr<transports::Pull>& pull) noexcept {
   return transports::guarded([&]() -> Status {
@@ -211,24 +233,7 @@ Status MemberMemory::start(Direction direction, const BufferView& origin, const 
       Status got = read(packed, where);
       return got.ok() && !is_direct ? transports::upload(origin, packed) : got;
     }
-    Buffer buffer = *reached_;
-    ContextRef context = mapped_ != nullptr ? mapped_->context() : nullptr;
-    std::shared_ptr<const void> keeper = mapped_;
-    if (mapped_ != nullptr && belongs_to_context(origin.buffer) &&
-        origin.buffer.context != context->handle()) {
-      // the buffer's own context may map the memory, too
-      const transports::Payload payload(record_.offer, origin);
-      transports::ReachedMemory memory;
-      if (payload.context() != nullptr && transports::judge_reach(payload).accepted &&
-          transports::reach(payload, record_.bytes, memory).ok()) {
-        context = payload.context();
-        keeper = memory.mapped;
-        buffer.pointer = reinterpret_cast<void*>(memory.first);
-        buffer.device = context->device();
-        buffer.context = context->handle();
-        buffer.range_base = memory.mapped->address();
-      }
-    }
+    auto [buffer, context, keeper] = addressed_for(origin);
     BufferView there = view(buffer, where);
     if (context == nullptr) {
       const Buffer& on_device = lives_on_device(origin.buffer.kind) ? origin.buffer : there.buffer;
@@ -242,10 +247,17 @@ Status MemberMemory::start(Direction direction, const BufferView& origin, const 
   });
 }
 
-void* MemberMemory::address_for_kernels(const ContextRef& context, const Layout& where) const noexcept {
-  const bool is_reached = context != nullptr && reached_ && belongs_to_context(*reached_) &&
-                          reached_->context == context->handle() && where.is_contiguous();
-  return is_reached ? static_cast<char*>(reached_->pointer) + where.first_offset() : nullptr;
+MemberMemory::ForKernels MemberMemory::for_kernels(const BufferView& origin,
+                                                   const Layout& where) const noexcept {
+  ForKernels found;
+  if (!reached_ || !belongs_to_context(*reached_) || !where.is_contiguous()) return found;
+  static_cast<void>(transports::guarded([&]() -> Status {
+    const auto [buffer, context, keeper] = addressed_for(origin);
+    if (buffer.context == origin.buffer.context)
+      found = {static_cast<char*>(buffer.pointer) + where.first_offset(), keeper};
+    return {};
+  }));
+  return found;
 }
 
 Status MemberMemory::read(void* packed, const Layout& where) noexcept {

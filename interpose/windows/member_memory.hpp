@@ -54,16 +54,27 @@ class MemberMemory {
   [[nodiscard]] Status read(void* packed, const transports::Layout& where) noexcept;
   [[nodiscard]] Status write(const transports::Layout& where, const void* packed) noexcept;
 
-  /// Returns a part as kernels of the context address it, if it is device memory that they reach, and in one
-  /// piece.
-  [[nodiscard]] void* address_for_kernels(const transports::cuda::ContextRef& context,
-                                          const transports::Layout& where) const noexcept;
+  /// A part as kernels address it, and what keeps it mapped.
+  struct ForKernels {
+    void* address = nullptr;  ///< null: they do not reach it
+    std::shared_ptr<const void> keeper = {};
+  };
+  /// Returns a part as kernels of the origin's context address it, if it is device memory and in one piece.
+  [[nodiscard]] ForKernels for_kernels(const transports::BufferView& origin,
+                                       const transports::Layout& where) const noexcept;
   /// Returns the memory as GPU or host of this process address it; empty if only the kernel reaches it.
   [[nodiscard]] const std::optional<transports::Buffer>& reached() const noexcept { return reached_; }
 
  private:
   [[nodiscard]] const char* open_mapped() noexcept;
   [[nodiscard]] const char* open_host() noexcept;
+  /// The memory as this process addresses it, in a context; null: in none.
+  struct Addressed {
+    transports::Buffer buffer;
+    transports::cuda::ContextRef context;
+    std::shared_ptr<const void> keeper;
+  };
+  [[nodiscard]] Addressed addressed_for(const transports::BufferView& origin) const;
   [[nodiscard]] transports::BufferView view(const transports::Buffer& buffer,
                                             const transports::Layout& where) const;
 
