@@ -3,32 +3,14 @@
 #   tests/benchmarks/dslash.sh BUILD_FOLDER OUT_FOLDER
 # Writes OUT_FOLDER/dslash.jsonl, one JSON object a run with "row" and "how" added, and prints a table. MPIEXEC names the
 # launcher, mpiexec.mpich else. ROUNDS and APPLICATIONS change how much is measured. SMALL=1 takes tiny lattices, to try it.
-set -euo pipefail
-build=$(cd "$1" && pwd)
-mkdir -p "$2"
-out=$(cd "$2" && pwd)
+# shellcheck source=tests/benchmarks/measured_runs.sh
+source "$(dirname "${BASH_SOURCE[0]}")/measured_runs.sh"
 rounds=${ROUNDS:-9}
 applications=${APPLICATIONS:-200}
-launcher=${MPIEXEC:-mpiexec.mpich}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-: >"$out/dslash.jsonl"
-status=0
 
-# ROW RANKS ARGUMENT…: a run under Penstock, without recording
+# ROW RANKS ARGUMENT…
 measure() {
-  local row=$1 ranks=$2
-  shift 2
-  if "$launcher" -n "$ranks" env LD_PRELOAD="$build/lib/libpenstock_mpich.so" PENSTOCK_RECORD=0 \
-    "$build/examples/dslash_mpich" "$@" --json >"$out/one.json" 2>"$out/one.log"; then
-    python3 -c 'import json, sys
-result = json.load(open(sys.argv[1]))
-print(json.dumps({"row": sys.argv[2], "how": " ".join(sys.argv[3:]), **result}))' \
-      "$out/one.json" "$row" "$*" >>"$out/dslash.jsonl"
-  else
-    printf '%s FAILED (%s):\n' "$row" "$*"
-    cat "$out/one.log"
-    status=1
-  fi
+  measure_program "$1" "$2" dslash "${@:3}"
 }
 bench=(--bench "$rounds" --applications "$applications")
 if [ -n "${SMALL:-}" ]; then
@@ -81,9 +63,8 @@ if [ "${GPUS:-2}" -ge 2 ]; then
   measure 'strong 24^3 x 32, by hand, without copy' 2 --lattice "$strong_24" --policy streams \
     --exchange staged-by-hand --without copy "${bench[@]}"
 fi
-rm -f "$out/one.json" "$out/one.log"
 
-python3 - "$out/dslash.jsonl" <<'PYTHON'
+python3 - "$rows" <<'PYTHON'
 import json
 import sys
 

@@ -4,32 +4,14 @@
 #   tests/benchmarks/gmh.sh BUILD_FOLDER OUT_FOLDER
 # Writes OUT_FOLDER/gmh.jsonl, one JSON object a run with "row" and "how" added, OUT_FOLDER/gmh_stencil_report.txt, and
 # prints tables. MPIEXEC names the launcher, mpiexec.mpich else. SMALL=1 takes tiny sizes, to try it.
-set -euo pipefail
-build=$(cd "$1" && pwd)
-mkdir -p "$2"
-out=$(cd "$2" && pwd)
-launcher=${MPIEXEC:-mpiexec.mpich}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-: >"$out/gmh.jsonl"
-status=0
+# shellcheck source=tests/benchmarks/measured_runs.sh
+source "$(dirname "${BASH_SOURCE[0]}")/measured_runs.sh"
+# As GMH lets the GPU end before it sends, Penstock need not wait for streams. STREAM_ORDER says otherwise.
+settings+=(PENSTOCK_STREAM_ORDER="${STREAM_ORDER:-none}")
 
-# ROW RANKS PROGRAM ARGUMENT…: a run under Penstock, without recording. As GMH lets the GPU end before it sends,
-# Penstock need not wait for streams. STREAM_ORDER says otherwise.
+# ROW RANKS PROGRAM ARGUMENT…
 measure() {
-  local row=$1 ranks=$2 program=$3
-  shift 3
-  if "$launcher" -n "$ranks" env LD_PRELOAD="$build/lib/libpenstock_mpich.so" PENSTOCK_RECORD=0 \
-    PENSTOCK_STREAM_ORDER="${STREAM_ORDER:-none}" "$build/examples/gmh_${program}_mpich" "$@" --json \
-    >"$out/one.json" 2>"$out/one.log"; then
-    python3 -c 'import json, sys
-result = json.load(open(sys.argv[1]))
-print(json.dumps({"row": sys.argv[2], "how": " ".join(sys.argv[3:]), **result}))' \
-      "$out/one.json" "$row" "$*" >>"$out/gmh.jsonl"
-  else
-    printf '%s FAILED (%s):\n' "$row" "$*"
-    cat "$out/one.log"
-    status=1
-  fi
+  measure_program "$1" "$2" "gmh_$3" "${@:4}"
 }
 
 if [ -n "${SMALL:-}" ]; then
@@ -68,7 +50,6 @@ for exchange in device staged-by-hand; do
 done
 measure 'dslash, strong, threads' 1 dslash_flow --gpus 2 --scaling strong "${large_lattice[@]}"
 measure 'dslash, same bits' 1 dslash_flow --gpus 2 --lattice 8,8,8,8 --applications 20 --rounds 1 --verify
-rm -f "$out/one.json" "$out/one.log"
 
 # What of it is exposed.
 rm -rf "$out/gmh_recording"
@@ -80,7 +61,7 @@ else
   status=1
 fi
 
-python3 - "$out/gmh.jsonl" <<'PYTHON'
+python3 - "$rows" <<'PYTHON'
 import json
 import sys
 

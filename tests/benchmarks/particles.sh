@@ -4,31 +4,13 @@
 # Writes OUT_FOLDER/particles.jsonl, one JSON object a run with "row" and "how" added, OUT_FOLDER/particles_report.txt, and
 # prints tables. MPIEXEC names the launcher, mpiexec.mpich else. ROUNDS and STEPS change how much is measured. GPUS=1 leaves out
 # what needs two. SMALL=1 takes tiny domains, to try it.
-set -euo pipefail
-build=$(cd "$1" && pwd)
-mkdir -p "$2"
-out=$(cd "$2" && pwd)
-launcher=${MPIEXEC:-mpiexec.mpich}
+# shellcheck source=tests/benchmarks/measured_runs.sh
+source "$(dirname "${BASH_SOURCE[0]}")/measured_runs.sh"
 bench=(--bench "${ROUNDS:-9}" --steps "${STEPS:-100}")
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-: >"$out/particles.jsonl"
-status=0
 
-# ROW RANKS ARGUMENT…: a run under Penstock, without recording
+# ROW RANKS ARGUMENT…
 measure() {
-  local row=$1 ranks=$2
-  shift 2
-  if "$launcher" -n "$ranks" env LD_PRELOAD="$build/lib/libpenstock_mpich.so" PENSTOCK_RECORD=0 \
-    "$build/examples/particles_mpich" "$@" --json >"$out/one.json" 2>"$out/one.log"; then
-    python3 -c 'import json, sys
-result = json.load(open(sys.argv[1]))
-print(json.dumps({"row": sys.argv[2], "how": " ".join(sys.argv[3:]), **result}))' \
-      "$out/one.json" "$row" "$*" >>"$out/particles.jsonl"
-  else
-    printf '%s FAILED (%s):\n' "$row" "$*"
-    cat "$out/one.log"
-    status=1
-  fi
+  measure_program "$1" "$2" particles "${@:3}"
 }
 
 if [ -n "${SMALL:-}" ]; then
@@ -63,7 +45,6 @@ if [ "${GPUS:-2}" -ge 2 ]; then
 fi
 "$build/examples/particles_mpich" --domain tube --size $vessel --radius $vessel_radius --partition scotch --ranks-as 1024 \
   --dry-run --json >"$out/survey.json" || status=1
-rm -f "$out/one.json" "$out/one.log"
 
 # What of it is exposed, and how long the kernels take.
 if [ "${GPUS:-2}" -ge 2 ]; then
@@ -77,7 +58,7 @@ if [ "${GPUS:-2}" -ge 2 ]; then
   fi
 fi
 
-python3 - "$out/particles.jsonl" "$out/survey.json" <<'PYTHON'
+python3 - "$rows" "$out/survey.json" <<'PYTHON'
 import json
 import sys
 
