@@ -13,6 +13,7 @@
 #include "examples/bfs/switch_point.hpp"
 #include "examples/bfs/validation.hpp"
 #include "examples/support/gpu_memory.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/ranks_gpu.hpp"
 
 namespace {
@@ -118,16 +119,5 @@ int search_all(const bfs::Options& options, int rank, int rank_count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  int rank_count = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-  int exit_code = 0;
-  const std::optional<bfs::Options> options = bfs::read_options(argc, argv, rank, rank_count, exit_code);
-  if (options) {
-    exit_code = search_all(*options, rank, rank_count);
-  }
-  MPI_Finalize();
-  return exit_code;
+  return example::run_program(argc, argv, bfs::read_options, search_all);
 }

@@ -18,6 +18,7 @@
 #include "examples/dslash/timing.hpp"
 #include "examples/dslash/tuning.hpp"
 #include "examples/support/gpu_memory.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/ranks_gpu.hpp"
 
 namespace {
@@ -252,17 +253,5 @@ int run(dslash::Options options, int rank, int rank_count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  int rank_count = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-  int exit_code = 0;
-  const std::optional<dslash::Options> options =
-      dslash::read_options(argc, argv, rank, rank_count, exit_code);
-  if (options) {
-    exit_code = run(*options, rank, rank_count);
-  }
-  MPI_Finalize();
-  return exit_code;
+  return example::run_program(argc, argv, dslash::read_options, run);
 }

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdio>
 #include <numeric>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "examples/ising/result.hpp"
 #include "examples/ising/simulation.hpp"
 #include "examples/support/gpu_memory.hpp"
+#include "examples/support/program.hpp"
 #include "examples/support/ranks_gpu.hpp"
 
 namespace {
@@ -81,16 +81,5 @@ int simulate(const ising::Options& options, int rank, int rank_count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  int rank_count = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-  int exit_code = 0;
-  const std::optional<ising::Options> options = ising::read_options(argc, argv, rank, rank_count, exit_code);
-  if (options) {
-    exit_code = simulate(*options, rank, rank_count);
-  }
-  MPI_Finalize();
-  return exit_code;
+  return example::run_program(argc, argv, ising::read_options, simulate);
 }
