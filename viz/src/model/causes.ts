@@ -55,4 +55,10 @@ export const by_size = (times: SecondsByCause): CauseShare[] =>
 /** Returns the largest cause; undefined if there is no waiting. */
 export const main_cause = (times: SecondsByCause): Cause | undefined => by_size(times)[0]?.cause;
 
+/** Returns its name; empty if there is no waiting. */
+export function main_cause_name(times: SecondsByCause): string {
+  const cause = main_cause(times);
+  return cause === undefined ? '' : cause_name(cause);
+}
+
 export const sum_of = (times: SecondsByCause) => causes.reduce((sum, cause) => sum + times[cause], 0);

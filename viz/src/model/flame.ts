@@ -2,6 +2,7 @@
 // MPI, below these the causes of waiting.
 import type { CallPath } from '../generated/report';
 import { cause_name, causes, sum_of, type Cause, type SecondsByCause } from './causes';
+import { words_in } from './table';
 
 export interface FlameBox {
   readonly kind: 'all' | 'function' | 'call' | Cause;
@@ -104,16 +105,19 @@ export function ancestors_of(of: FlameBox): FlameBox[] {
 
 export const depth_below = (top: FlameBox): number => Math.max(top.depth, ...top.children.map(depth_below));
 
-/** Whether all words of `search` are in what the box says. */
-export function is_found(which: FlameBox, search: string): boolean {
+/** Whether all words of a search (`words_in`) are in what the box says. */
+export function is_found(which: FlameBox, words: readonly string[]): boolean {
   const text = `${which.name} ${which.at}`.toLowerCase();
-  const words = search.toLowerCase().split(/\s+/).filter((word) => word !== '');
   return which.kind !== 'all' && words.length > 0 && words.every((word) => text.includes(word));
 }
 
 /** The time of the boxes that are found; what lies in one of them counts once. */
-export const found_s = (top: FlameBox, search: string): number =>
-  is_found(top, search) ? top.time_s : top.children.reduce((sum, child) => sum + found_s(child, search), 0);
+export function found_s(top: FlameBox, search: string): number {
+  const words = words_in(search);
+  const found_below = (box: FlameBox): number =>
+    is_found(box, words) ? box.time_s : box.children.reduce((sum, child) => sum + found_below(child), 0);
+  return found_below(top);
+}
 
 /** Where an arrow key leads: up to the caller, down to the widest called, to the sides within the row. */
 export function neighbour(of: FlameBox, key: string, within: FlameBox): FlameBox {

@@ -28,9 +28,12 @@ export function sorted<Row>(rows: readonly Row[], columns: readonly Sortable<Row
   return [...rows].sort((left, right) => compare(column.value(left), column.value(right), order.descending));
 }
 
+/** The words of a search, in lower case. */
+export const words_in = (search: string): string[] => search.toLowerCase().split(/\s+/).filter((word) => word !== '');
+
 /** Returns the rows in which every word of `search` occurs in a text, in any case, or equals a number. */
 export function matching<Row>(rows: readonly Row[], columns: readonly Sortable<Row>[], search: string): readonly Row[] {
-  const words = search.toLowerCase().split(/\s+/).filter((word) => word !== '');
+  const words = words_in(search);
   if (words.length === 0) return rows;
   return rows.filter((row) => {
     const values = columns.map((column) => column.value(row));

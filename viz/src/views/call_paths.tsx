@@ -3,10 +3,11 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { CallPath, Report } from '../generated/report';
 import { percent_text, share_of, time_text } from '../format';
-import { by_size, causes, cause_name, main_cause, sum_of } from '../model/causes';
+import { by_size, causes, cause_name, main_cause_name, sum_of } from '../model/causes';
 import { ancestors_of, boxes_below, depth_below, flame_of, found_s, is_found, is_without_paths, neighbour, type FlameBox } from '../model/flame';
 import { row_id } from '../model/findings';
 import { words_of, type Words } from '../model/overview';
+import { words_in } from '../model/table';
 import { Legend, Section } from './parts';
 import { Table, type Column } from './table';
 import { use_width } from './use_width';
@@ -40,6 +41,7 @@ function FlameGraph({ all, words }: { all: FlameBox; words: Words }) {
   const [chosen, set_chosen] = useState<FlameBox>();
   const [search, set_search] = useState('');
   const whole = `all ${words.adjective}`;
+  const searched = useMemo(() => ({ words: words_in(search), time_s: found_s(all, search) }), [all, search]);
   const last_row = useMemo(() => depth_below(all), [all]);
   const px_per_s = share_of(width, top.time_s);
   const shown = useMemo(() => [...ancestors_of(top), ...boxes_below(top, share_of(least_px, px_per_s))], [top, px_per_s]);
@@ -69,7 +71,7 @@ function FlameGraph({ all, words }: { all: FlameBox; words: Words }) {
         <label>
           Find functions, files or causes <input type="search" value={search} onInput={(event) => set_search(event.currentTarget.value)} />
         </label>{' '}
-        <span role="status">{search.trim() === '' ? '' : `${time_text(found_s(all, search) / words.ranks)} a rank, ${percent_text(share_of(found_s(all, search), all.time_s))} of it`}</span>
+        <span role="status">{searched.words.length === 0 ? '' : `${time_text(searched.time_s / words.ranks)} a rank, ${percent_text(share_of(searched.time_s, all.time_s))} of it`}</span>
       </p>
       <svg
         viewBox={`0 0 ${width} ${(last_row + 1) * row_px}`}
@@ -84,7 +86,7 @@ function FlameGraph({ all, words }: { all: FlameBox; words: Words }) {
           const x = is_above ? 0 : (box.begin_s - top.begin_s) * px_per_s;
           const wide = is_above ? width : box.time_s * px_per_s;
           const kind = is_cause(box) ? `fill-${box.kind}` : `box-${box.kind}`;
-          const state = `${is_above ? ' above' : ''}${is_found(box, search) ? ' found' : ''}${box === chosen ? ' chosen' : ''}`;
+          const state = `${is_above ? ' above' : ''}${is_found(box, searched.words) ? ' found' : ''}${box === chosen ? ' chosen' : ''}`;
           return (
             <g key={`${box.depth} ${box.begin_s} ${box.name} ${box.at}`} class={`box${state}`} onClick={() => zoom(box)} onMouseEnter={() => set_chosen(box)}>
               <title>{words_of_box(box, all, words)}</title>
@@ -116,16 +118,12 @@ function FlameGraph({ all, words }: { all: FlameBox; words: Words }) {
 
 function PathTable({ paths, report }: { paths: readonly CallPath[]; report: Report }) {
   const { unit, ranks, whole, adjective } = words_of(report);
-  const mostly = (path: CallPath) => {
-    const cause = main_cause(path.by_cause_s);
-    return cause === undefined ? '' : cause_name(cause);
-  };
   const columns: Column<CallPath>[] = [
     { key: 'path', title: 'From the call outwards', value: (path) => [path.mpi_function, ...path.frames].join(' ← ') },
     { key: 'calls', title: 'calls', decimals: 0, value: (path) => path.calls },
     { key: 'time', title: `${adjective} a rank`, unit: unit.name, decimals: 3, value: (path) => (path.counted_s / ranks) * unit.per_second },
     { key: 'share', title: `of ${whole}`, unit: '%', decimals: 2, value: (path) => share_of(path.counted_s, report.counted.total_s) * 100 },
-    { key: 'cause', title: 'mostly', value: mostly },
+    { key: 'cause', title: 'mostly', value: (path) => main_cause_name(path.by_cause_s) },
   ];
   return (
     <details>

@@ -1,7 +1,7 @@
 // Places in the source that call MPI.
 import type { CallSite, Report } from '../generated/report';
 import { share_of } from '../format';
-import { cause_name, main_cause } from '../model/causes';
+import { main_cause, main_cause_name } from '../model/causes';
 import { is_cause_within_clock_error } from '../model/clock_error';
 import { words_of } from '../model/overview';
 import { place_text } from '../model/places';
@@ -11,10 +11,7 @@ import { Table, type Column } from './table';
 export function CallSites({ report }: { report: Report }) {
   const { unit, ranks, whole, adjective } = words_of(report);
   const largest_s = Math.max(...report.call_sites.map((site) => site.counted_s));
-  const mostly = (site: CallSite) => {
-    const cause = main_cause(site.by_cause_s);
-    return cause === undefined ? '' : cause_name(cause);
-  };
+  const mostly = (site: CallSite) => main_cause_name(site.by_cause_s);
   const is_doubtful = (site: CallSite) => {
     const cause = main_cause(site.by_cause_s);
     return cause !== undefined && is_cause_within_clock_error(site.by_cause_s, site.within_clock_error_s, cause);
