@@ -92,7 +92,7 @@ bool Lane::begin_block() noexcept {
 }
 
 void Lane::retire_block() noexcept {
-  if (begin_ == nullptr || keeps_all_) return;
+  if (begin_ == nullptr || keeps_all_ || !recording().retired().is_open()) return;
   held_back_blocks_[held_back_++] = begin_;
   begin_ = next_ = stop_ = end_ = nullptr;
   while (held_back_ > held_back_at_most_) retire_oldest();
@@ -104,6 +104,7 @@ bool Lane::retire_oldest() noexcept {
   std::copy(held_back_blocks_.begin() + 1,
             held_back_blocks_.begin() + static_cast<std::ptrdiff_t>(held_back_), held_back_blocks_.begin());
   --held_back_;
+  ++given_up_;
   recording().retired().retire(oldest);
   return true;
 }

@@ -58,7 +58,7 @@ class alignas(64) Lane {
   static constexpr std::size_t most_held_back = 32;
   /// Returns the numbers of the present block and of the oldest one that is not up to be overwritten.
   [[nodiscard]] std::uint64_t block() const noexcept { return ordinal_ - 1; }
-  [[nodiscard]] std::uint64_t oldest_block() const noexcept { return ordinal_ - 1 - held_back_; }
+  [[nodiscard]] std::uint64_t oldest_block() const noexcept { return given_up_; }
 
   /// Marks the lane as one of the recorder's own threads, whose records cost the application nothing.
   void belongs_to_recorder() noexcept { is_recorders_.store(true, std::memory_order_relaxed); }
@@ -68,7 +68,7 @@ class alignas(64) Lane {
   friend class LaneRegistry;
   [[nodiscard]] bool make_room() noexcept;
   [[nodiscard]] bool begin_block() noexcept;
-  /// Gives up the full block, and of those held back all but so many.
+  /// Gives up the full block, and of those held back all but so many, where blocks are overwritten.
   void retire_block() noexcept;
   bool retire_oldest() noexcept;
 
@@ -79,6 +79,7 @@ class alignas(64) Lane {
   trace::OpenCall* open_call_ = nullptr;
   std::atomic<std::uint64_t> written_{0};
   std::uint64_t ordinal_ = 0;
+  std::uint64_t given_up_ = 0;  ///< blocks that may be overwritten: the first ones
   const std::uint64_t number_;
   bool keeps_all_ = false;
   std::size_t held_back_at_most_ = 0;

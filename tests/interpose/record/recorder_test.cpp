@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "child_process.hpp"
+#include "interpose/record/lane.hpp"
 #include "own_work.hpp"
 #include "recording_reader.hpp"
 
@@ -404,6 +405,20 @@ record::Identity ring_of(const TemporaryFolder& folder, std::uint64_t blocks) {
   identity.limit_bytes = trace::file_header_bytes + blocks * trace::block_bytes;
   identity.keeps_last = true;
   return identity;
+}
+
+TEST(Recorder, where_nothing_is_overwritten_no_block_of_a_lane_is_ever_given_up) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    for (std::uint64_t i = 0; i < 3 * records_per_block; ++i) record::write(numbered_call(i));
+    const record::Lane* const lane = record::lane_of_this_thread();
+    ASSERT_NE(lane, nullptr);
+    EXPECT_GE(lane->block(), 2u);
+    EXPECT_EQ(lane->oldest_block(), 0u) << "what is missing in its records may still come";
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
 }
 
 TEST(Ring, keeps_the_newest_records_in_a_file_of_its_limit_and_says_since_when_they_are_complete) {
