@@ -37,7 +37,8 @@ std::atomic<bool> has_begun{false};
 std::atomic<bool> has_ended{false};
 std::atomic<bool> cuda_was_seen{false};
 bool collects_gpu_activity = false;  ///< written before switch_on()
-WindowRequest requested_window;
+/// Never destroyed, as a program may end in any order.
+WindowRequest* requested_window = nullptr;
 bool is_first_to_record = true;
 std::uint64_t event_cost_ps = 0;
 
@@ -150,7 +151,7 @@ void write_network_bytes() noexcept try {
 /// Names, each thread and the GPU take a block each; where the newest records are kept, the table of what was
 /// lost, and a block more for whoever has filled one.
 void say_if_limit_is_small(const Identity& identity) {
-  const std::uint64_t least = identity.keeps_last || identity.window.by != WindowRequest::By::nothing ? 6 : 3;
+  const std::uint64_t least = recording().retired().is_open() ? 6 : 3;
   if (recording().file().most_blocks() >= least || !identity.is_first_to_record) return;
   notice("PENSTOCK_TRACE_LIMIT is too small: names, each thread and the GPU need a block of 256 KiB each" +
          std::string(least > 3 ? ", and three more are needed to overwrite records" : "") + ", so at least " +
@@ -179,13 +180,14 @@ void request_window(const WindowRequest& request) noexcept {
 }
 
 /// On one rank alone, as all have the same to say.
-void say_if_window_never_began(const WindowRequest& request) noexcept try {
+void say_if_window_never_began() noexcept try {
   if (!window().is_awaited() || !is_first_to_record) return;
+  const WindowRequest& request = *requested_window;
   notice("the window to be recorded never began, so nothing is recorded: " +
          (request.by == WindowRequest::By::profiler
               ? std::string("cuProfilerStart was not called")
-              : "NVTX range \"" + request.range + "\" was not entered " +
-                    (request.first == 1 ? "" : std::to_string(request.first) + " times")));
+              : "NVTX range \"" + request.range + "\" was not entered" +
+                    (request.first == 1 ? std::string() : " " + std::to_string(request.first) + " times")));
 } catch (...) {
 }
 
@@ -241,9 +243,9 @@ bool begin(const Identity& identity) noexcept try {
   recording().blocks().start();
   recording().switch_on();
   event_cost_ps = measure_event_cost_ps();
-  requested_window = identity.window;
+  requested_window = new WindowRequest(identity.window);
   is_first_to_record = identity.is_first_to_record;
-  request_window(requested_window);
+  request_window(*requested_window);
   write_kept_notices();
   write_new_modules();
   if (identity.is_first_to_record) write_run_facts();
@@ -268,7 +270,7 @@ void end() noexcept {
   stop_cupti_capture();
   stop_gpu_power();
   close_open_ranges(end_ns);
-  say_if_window_never_began(requested_window);
+  say_if_window_never_began();
   write_new_modules();
   write_network_bytes();
   recording().switch_off();

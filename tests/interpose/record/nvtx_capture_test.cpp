@@ -194,6 +194,19 @@ TEST(Window, that_never_begins_is_said_once_when_the_recording_ends) {
   EXPECT_EQ(ReadRecording(folder.recording()).header().window_begin_ns, 0u);
 }
 
+TEST(Window, of_a_range_that_is_never_entered_is_said_to_be_so) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_TRUE(record::begin(with_window(folder, "step")));
+    record::end();
+  });
+  EXPECT_EQ(
+      result.errors,
+      "penstock: the window to be recorded never began, so nothing is recorded: NVTX range \"step\" was "
+      "not entered\n");
+}
+
 TEST(Window, is_read_as_people_write_it) {
   const auto parsed = [](const char* text) {
     record::WindowRequest request;
