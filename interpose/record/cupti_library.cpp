@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "transports/host/symbol.hpp"
+
 namespace penstock::record {
 
 namespace {
@@ -75,12 +77,6 @@ void* find_library() {
   return load_from(folders_of_toolkits());
 }
 
-template <typename Function>
-bool bind(void* library, const char* name, Function& function) noexcept {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
 }  // namespace
 
 std::string open_cupti(CuptiLibrary& table) {
@@ -92,29 +88,31 @@ std::string open_cupti(CuptiLibrary& table) {
                      : "libcupti was not found (PENSTOCK_CUPTI may name the file)";
   }
   const bool complete =
-      bind(library, "cuptiGetVersion", table.get_version) &&
-      bind(library, "cuptiGetResultString", table.get_result_string) &&
-      bind(library, "cuptiActivityRegisterTimestampCallback", table.register_timestamp_callback) &&
-      bind(library, "cuptiActivityRegisterCallbacks", table.register_callbacks) &&
-      bind(library, "cuptiActivityEnable", table.enable) &&
-      bind(library, "cuptiActivityDisable", table.disable) &&
-      bind(library, "cuptiActivityFlushAll", table.flush_all) &&
-      bind(library, "cuptiActivityGetNextRecord", table.get_next_record) &&
-      bind(library, "cuptiActivityGetNumDroppedRecords", table.get_dropped_records) &&
-      bind(library, "cuptiActivityPushExternalCorrelationId", table.push_external_id) &&
-      bind(library, "cuptiActivityPopExternalCorrelationId", table.pop_external_id);
+      transports::find_symbol(library, "cuptiGetVersion", table.get_version) &&
+      transports::find_symbol(library, "cuptiGetResultString", table.get_result_string) &&
+      transports::find_symbol(library, "cuptiActivityRegisterTimestampCallback",
+                              table.register_timestamp_callback) &&
+      transports::find_symbol(library, "cuptiActivityRegisterCallbacks", table.register_callbacks) &&
+      transports::find_symbol(library, "cuptiActivityEnable", table.enable) &&
+      transports::find_symbol(library, "cuptiActivityDisable", table.disable) &&
+      transports::find_symbol(library, "cuptiActivityFlushAll", table.flush_all) &&
+      transports::find_symbol(library, "cuptiActivityGetNextRecord", table.get_next_record) &&
+      transports::find_symbol(library, "cuptiActivityGetNumDroppedRecords", table.get_dropped_records) &&
+      transports::find_symbol(library, "cuptiActivityPushExternalCorrelationId", table.push_external_id) &&
+      transports::find_symbol(library, "cuptiActivityPopExternalCorrelationId", table.pop_external_id);
   std::uint32_t version = 0;
   if (!complete || table.get_version(&version) != CUPTI_SUCCESS)
     return "libcupti lacks functions that Penstock calls";
   if (!reads_records_of(version)) {
     return "libcupti has version " + std::to_string(version) + ", which this Penstock does not support";
   }
-  bind(library, "cuptiSubscribe", table.subscribe);
-  bind(library, "cuptiEnableCallback", table.enable_callback);
-  bind(library, "cuptiSetThreadIdType", table.set_thread_id_type);
-  bind(library, "cuptiActivityEnableDriverApi", table.enable_driver_api);
+  transports::find_symbol(library, "cuptiSubscribe", table.subscribe);
+  transports::find_symbol(library, "cuptiEnableCallback", table.enable_callback);
+  transports::find_symbol(library, "cuptiSetThreadIdType", table.set_thread_id_type);
+  transports::find_symbol(library, "cuptiActivityEnableDriverApi", table.enable_driver_api);
   constexpr std::uint32_t first_of_cuda_13 = 130000;
-  if (version >= first_of_cuda_13) bind(library, "cuptiActivityEnableRuntimeApi", table.enable_runtime_api);
+  if (version >= first_of_cuda_13)
+    transports::find_symbol(library, "cuptiActivityEnableRuntimeApi", table.enable_runtime_api);
   return {};
 }
 

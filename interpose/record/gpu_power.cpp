@@ -120,9 +120,8 @@ void GpuPower::notice_gpus_in_use() {
     const int result = nvml_.device_by_pci_bus_id(each.pci_bus_id, &gpu.device);
     if (result != nvml::success) {
       gpu.device = nullptr;
-      const char* const words = nvml_.error_string == nullptr ? nullptr : nvml_.error_string(result);
       write_fact("no_gpu_power", "NVML does not tell of GPU " + std::string(each.pci_bus_id) + ": " +
-                                     (words == nullptr ? "unknown error" : words));
+                                     words_of(nvml_, result));
     } else {
       gpu.bus_id = intern(each.pci_bus_id);
       gpu.index = narrow(answer_of(nvml_.index_of, gpu.device));

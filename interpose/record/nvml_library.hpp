@@ -35,5 +35,7 @@ struct NvmlLibrary {
 /// Opens `file`, or what the loader finds if it is empty, and initialises it: some ten milliseconds. Returns
 /// an empty string, or one line on why `library` was not filled.
 [[nodiscard]] std::string open_nvml(const std::string& file, NvmlLibrary& library);
+/// Returns the library's words for an error.
+[[nodiscard]] std::string words_of(const NvmlLibrary& library, int result);
 
 }  // namespace penstock::record

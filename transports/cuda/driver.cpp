@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "transports/cuda/driver_symbol.hpp"
-#include "transports/cuda/symbol.hpp"
+#include "transports/host/symbol.hpp"
 
 namespace penstock::transports::cuda {
 namespace {

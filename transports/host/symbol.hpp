@@ -3,7 +3,7 @@
 
 #include <dlfcn.h>
 
-namespace penstock::transports::cuda {
+namespace penstock::transports {
 
 /// Sets `function`, a pointer to a function, to the symbol's address. If the library has no such symbol, sets
 /// it to null and returns false.
@@ -13,4 +13,4 @@ bool find_symbol(void* library, const char* symbol, Function& function) noexcept
   return function != nullptr;
 }
 
-}  // namespace penstock::transports::cuda
+}  // namespace penstock::transports
