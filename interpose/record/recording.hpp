@@ -53,7 +53,7 @@ class Recording {
   bool write_rare(const void* records, std::size_t count) noexcept;
 
   /// Counts a record for which there was no space, and notes its time. Makes no system call if the record has
-  /// a time.
+  /// a time, but may wait for a lock where records are overwritten.
   void drop(const void* record) noexcept;
   /// Counts a range that is not recorded for another reason; other records are still complete.
   void leave_out_range() noexcept { file_.add(file_.header().dropped_records, 1); }

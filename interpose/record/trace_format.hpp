@@ -396,8 +396,8 @@ struct Notice {
 };
 
 /// What the run is a run of: "commit" (of the program), "batch_job" (Slurm's number), "driver" (of the GPU),
-/// for those who compare runs: only the first rank's file has these, as far as they are known. And
-/// "no_gpu_power": why the rank has no GPU samples.
+/// for those who compare runs: only the file of the first rank that records has these, as far as they are
+/// known. Each rank's has "network" (network_bytes.hpp), and "no_gpu_power": why it has no GPU samples.
 struct Fact {
   std::uint32_t name;   ///< string id
   std::uint32_t value;  ///< string id
