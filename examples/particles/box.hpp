@@ -83,6 +83,18 @@ struct Box {
            wrapped(site.at[2], z, limits[2])}};
 }
 
+/// Calls `use` with a site and the 26 around it.
+template <typename Use>
+void for_each_around(const Site& site, const std::uint32_t (&limits)[3], Use&& use) {
+  for (int z = -1; z <= 1; ++z) {
+    for (int y = -1; y <= 1; ++y) {
+      for (int x = -1; x <= 1; ++x) {
+        use(moved(site, x, y, z, limits));
+      }
+    }
+  }
+}
+
 /// Calls `use` with every site of a grid, x fastest.
 template <typename Use>
 void for_each_site(const std::uint32_t (&limits)[3], Use&& use) {

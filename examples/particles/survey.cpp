@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "examples/particles/cell_owners.hpp"
 #include "examples/particles/tiling.hpp"
 
 namespace particles {
@@ -36,11 +37,21 @@ int cut_faces(const Box& box, const Owners& owners, const Site& voxel, Owner own
   return faces;
 }
 
+/// For each cell whether a voxel of another piece may be within the cutoff of one in it.
+std::vector<bool> cells_near_others(const Box& box, const Owners& owners) {
+  const CellOwners cell_owners(box, owners);
+  std::vector<bool> is_near;
+  is_near.reserve(static_cast<std::size_t>(box.cell_count()));
+  for_each_site(box.cells, [&](const Site& cell) { is_near.push_back(!cell_owners.is_lonely(cell)); });
+  return is_near;
+}
+
 }  // namespace
 
 Survey survey(const Box& box, const std::vector<std::uint8_t>& fluid, const Owners& owners, int pieces) {
   Survey result{.pieces = pieces};
   const std::vector<Offset> offsets = near_offsets(box);
+  const std::vector<bool> near_others = cells_near_others(box, owners);
   std::vector<std::int64_t> volume(static_cast<std::size_t>(pieces));
   std::vector<std::int64_t> near_any(static_cast<std::size_t>(pieces));
   std::vector<std::set<Owner>> neighbours(static_cast<std::size_t>(pieces));
@@ -55,7 +66,7 @@ Survey survey(const Box& box, const std::vector<std::uint8_t>& fluid, const Owne
     const auto piece = static_cast<std::size_t>(own);
     ++result.voxels;
     volume[piece] += eighths;
-    if (pieces == 1) {
+    if (!near_others[static_cast<std::size_t>(box.cell_index(box.cell_of_voxel(voxel)))]) {
       return;
     }
     const std::set<Owner> near = pieces_near(box, offsets, owners, voxel, own);

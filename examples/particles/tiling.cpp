@@ -1,6 +1,7 @@
 #include "examples/particles/tiling.hpp"
 
 #include "examples/particles/cell_array.hpp"
+#include "examples/particles/cell_owners.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,11 +21,12 @@ class Tiler {
         voxels_{box.voxels(0), box.voxels(1), box.voxels(2)},
         owners_(owners),
         rank_(static_cast<Owner>(rank)),
+        cell_owners_(box, owners),
         offsets_(near_offsets(box)),
         kinds_(static_cast<std::size_t>(box.cell_count()), Kind::none) {}
 
   Tiling tile() {
-    summarise();
+    tiling_.own_voxels = std::count(owners_.begin(), owners_.end(), rank_);
     find_frontier();
     find_shell();
     number_cells();
@@ -42,25 +44,12 @@ class Tiler {
   }
 
  private:
-  static constexpr Owner several = -2;  ///< in a summary
-
   [[nodiscard]] Owner owner(const Site& voxel) const {
     return owners_[static_cast<std::size_t>(box_.voxel_index(voxel))];
   }
   [[nodiscard]] bool is_foreign(Owner owner) const { return owner != no_owner && owner != rank_; }
   [[nodiscard]] Kind& kind(const Site& cell) {
     return kinds_[static_cast<std::size_t>(box_.cell_index(cell))];
-  }
-
-  template <typename Use>
-  void for_each_around(const Site& cell, Use&& use) const {
-    for (int z = -1; z <= 1; ++z) {
-      for (int y = -1; y <= 1; ++y) {
-        for (int x = -1; x <= 1; ++x) {
-          use(moved(cell, x, y, z, box_.cells));
-        }
-      }
-    }
   }
 
   template <typename Use>
@@ -80,38 +69,15 @@ class Tiler {
     }
   }
 
-  /// For each cell its only owner, no_owner, or `several`.
-  void summarise() {
-    summaries_.assign(kinds_.size(), no_owner);
-    const Owner* next = owners_.data();
-    for_each_site(voxels_, [&](const Site& voxel) {
-      const Owner found = *next++;
-      if (found == no_owner) {
-        return;
-      }
-      tiling_.own_voxels += found == rank_ ? 1 : 0;
-      Owner& summary = summaries_[static_cast<std::size_t>(box_.cell_index(box_.cell_of_voxel(voxel)))];
-      summary = summary == no_owner || summary == found ? found : several;
-    });
-  }
-
-  [[nodiscard]] Owner summary(const Site& cell) const {
-    return summaries_[static_cast<std::size_t>(box_.cell_index(cell))];
-  }
-
   /// A cell with voxels of mine is a frontier cell unless all of it is mine and nothing foreign is near. What
   /// is near may be in a cell without any of mine: an external one.
   void find_frontier() {
     for_each_site(box_.cells, [&](const Site& cell) {
-      const Owner found = summary(cell);
-      if (found != rank_ && found != several) {
+      const Owner found = cell_owners_.of(cell);
+      if (found != rank_ && found != CellOwners::several) {
         return;
       }
-      bool is_lonely = true;
-      for_each_around(cell, [&](const Site& other) {
-        is_lonely = is_lonely && (summary(other) == rank_ || summary(other) == no_owner);
-      });
-      if (is_lonely) {
+      if (cell_owners_.is_lonely(cell)) {
         kind(cell) = Kind::deep;
       } else {
         look_around(cell, found);
@@ -121,7 +87,7 @@ class Tiler {
 
   void look_around(const Site& cell, Owner found) {
     bool has_own = false;
-    bool is_near = found == several;
+    bool is_near = found == CellOwners::several;
     for_each_voxel(cell, [&](const Site& voxel) {
       if (owner(voxel) != rank_) {
         return;
@@ -145,7 +111,7 @@ class Tiler {
       if (kind(cell) != Kind::frontier && kind(cell) != Kind::external) {
         return;
       }
-      for_each_around(cell, [&](const Site& other) {
+      for_each_around(cell, box_.cells, [&](const Site& other) {
         kind(other) = kind(other) == Kind::deep ? Kind::shell : kind(other);
       });
     });
@@ -248,9 +214,9 @@ class Tiler {
   std::uint32_t voxels_[3];
   const Owners& owners_;
   Owner rank_;
+  CellOwners cell_owners_;
   std::vector<Offset> offsets_;
-  std::vector<Kind> kinds_;       ///< of all cells of the box
-  std::vector<Owner> summaries_;  ///< of all cells of the box
+  std::vector<Kind> kinds_;  ///< of all cells of the box
   Tiling tiling_;
 };
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "examples/particles/domain.hpp"
+#include "examples/particles/survey.hpp"
 
 namespace particles {
 namespace {
@@ -293,6 +294,57 @@ TEST_P(ParticlesTiling, segments_are_the_cells_around_each_cell) {
       }
     }
   });
+}
+
+TEST_P(ParticlesTiling, a_survey_counts_cut_faces_and_pieces_within_the_cutoff_of_each_voxel) {
+  const Case made = case_of(GetParam());
+  const std::vector<Site> voxels = made.voxels();
+  std::vector<std::set<Owner>> neighbours(static_cast<std::size_t>(made.pieces));
+  std::int64_t cut_faces = 0;
+  std::int64_t own_voxels = 0;
+  std::int64_t sent = 0;
+  for (const Site& voxel : voxels) {
+    const Owner own = made.owner(voxel);
+    if (own == no_owner) {
+      continue;
+    }
+    ++own_voxels;
+    std::set<Owner> near;
+    for (const Site& other : voxels) {
+      if (made.owner(other) != no_owner && made.owner(other) != own && made.distance(voxel, other) < 1) {
+        near.insert(made.owner(other));
+      }
+    }
+    sent += static_cast<std::int64_t>(near.size());
+    neighbours[static_cast<std::size_t>(own)].insert(near.begin(), near.end());
+    const std::uint32_t limits[3] = {made.box.voxels(0), made.box.voxels(1), made.box.voxels(2)};
+    for (int axis = 0; axis < 3; ++axis) {
+      const Owner next = made.owner(moved(voxel, axis == 0, axis == 1, axis == 2, limits));
+      cut_faces += next != no_owner && next != own ? 1 : 0;
+    }
+  }
+  std::size_t most_neighbours_of_one = 0;
+  for (const std::set<Owner>& near : neighbours) {
+    most_neighbours_of_one = std::max(most_neighbours_of_one, near.size());
+  }
+  const Survey found =
+      survey(made.box, std::vector<std::uint8_t>(voxels.size(), 8), made.owners, made.pieces);
+  EXPECT_EQ(found.voxels, own_voxels);
+  EXPECT_EQ(found.edge_cut, cut_faces);
+  EXPECT_EQ(static_cast<std::size_t>(found.most_neighbours), most_neighbours_of_one);
+  EXPECT_DOUBLE_EQ(found.sent_share, static_cast<double>(sent) / static_cast<double>(own_voxels));
+}
+
+TEST(ParticlesSurvey, says_that_two_slabs_send_two_voxels_on_either_side_of_each_cut) {
+  const Box box{{16, 4, 4}, {16, 4, 4}, 2};
+  Owners owners;
+  for (std::int64_t voxel = 0; voxel < box.voxel_count(); ++voxel) {
+    owners.push_back(static_cast<Owner>(voxel % 32 / 16));
+  }
+  const Survey found = survey(box, std::vector<std::uint8_t>(owners.size(), 8), owners, 2);
+  EXPECT_EQ(found.edge_cut, 2 * 8 * 8);
+  EXPECT_DOUBLE_EQ(found.sent_share, 8.0 / 32);  // two voxels on either side of two cuts
+  EXPECT_EQ(found.most_neighbours, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, ParticlesTiling, testing::Range(0U, 11U));
