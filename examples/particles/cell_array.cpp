@@ -26,9 +26,7 @@ class LocalIndices {
   std::vector<std::uint32_t> indices_;
 };
 
-}  // namespace
-
-CellArray make_cell_array(const Box& box, const std::vector<Site>& cells) {
+CellArray make_cell_array(const Box& box, const std::vector<Site>& cells, const LocalIndices& locals) {
   CellArray array;
   if (cells.empty()) {
     return array;
@@ -44,7 +42,6 @@ CellArray make_cell_array(const Box& box, const std::vector<Site>& cells) {
   for (int axis = 0; axis < 2; ++axis) {
     array.extent[axis] = high[axis] - array.low[axis] + 1;
   }
-  const LocalIndices locals(box, cells);
   array.row_starts.push_back(0);
   for_each_site({1, array.extent[0], array.extent[1]}, [&](const Site& row) {
     for (std::uint32_t x = 0; x < box.cells[0]; ++x) {
@@ -59,8 +56,7 @@ CellArray make_cell_array(const Box& box, const std::vector<Site>& cells) {
   return array;
 }
 
-void make_segments(Tiling& tiling) {
-  const LocalIndices locals(tiling.box, tiling.cells);
+void make_segments(Tiling& tiling, const LocalIndices& locals) {
   tiling.segment_starts.push_back(0);
   for (const Site& cell : tiling.cells) {
     for (int row = 0; row < 9; ++row) {
@@ -83,6 +79,14 @@ void make_segments(Tiling& tiling) {
     }
     tiling.segment_starts.push_back(static_cast<std::uint32_t>(tiling.segments.size()));
   }
+}
+
+}  // namespace
+
+void place_cells(Tiling& tiling) {
+  const LocalIndices locals(tiling.box, tiling.cells);
+  tiling.array = make_cell_array(tiling.box, tiling.cells, locals);
+  make_segments(tiling, locals);
 }
 
 }  // namespace particles

@@ -30,8 +30,7 @@ class Tiler {
     find_frontier();
     find_shell();
     number_cells();
-    tiling_.array = make_cell_array(box_, tiling_.cells);
-    make_segments(tiling_);
+    place_cells(tiling_);
     find_neighbours();
     if (static_cast<int>(tiling_.neighbours.size()) > most_neighbours) {
       tiling_.complaint = "rank " + std::to_string(rank_) + " has " +
