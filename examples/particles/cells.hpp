@@ -86,15 +86,6 @@ struct Movers {
   std::uint32_t* cells;   ///< no_cell: not a particle of this rank
   std::uint32_t* turns;   ///< a number of its own among those of its cell
   std::uint32_t* counts;  ///< of each cell; one more than cells
-
-  /// Notes a particle's next cell. `cell` may be that or no_cell.
-  template <typename Add>
-  EXAMPLE_HOST_DEVICE void enter(std::uint32_t index, std::uint32_t cell, Add&& add) const {
-    cells[index] = cell;
-    if (cell != no_cell) {
-      turns[index] = add(&counts[cell]);
-    }
-  }
 };
 
 /// Particles sorted by cell: those of cell c from starts[c] on.

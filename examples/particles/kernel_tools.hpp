@@ -29,11 +29,6 @@ __device__ inline float float_of(std::uint32_t bits) {
   return value;
 }
 
-/// Adds one to a count and gives what it was.
-struct NextTurn {
-  __device__ std::uint32_t operator()(std::uint32_t* count) const { return atomicAdd(count, 1U); }
-};
-
 /// Calls `use` with the separation from, and the index of, each particle that `own` interacts with.
 template <typename Pair, typename Use>
 __device__ void for_each_near(const Cells& cells, const Sorted& sorted, const Pair& pair, const Place& own,

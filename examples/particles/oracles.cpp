@@ -26,8 +26,7 @@ double separation(const Place& own, const Place& other, const Box& box, int axis
   return difference - side * std::round(difference / side);
 }
 
-}  // namespace
-
+/// How far from each other the kernel's forces and the host's, in double precision, are at most.
 double largest_force_error(const std::vector<Particle>& particles, const Box& box, double strength) {
   double largest = 0;
   for (const Particle& own : particles) {
@@ -49,6 +48,8 @@ double largest_force_error(const std::vector<Particle>& particles, const Box& bo
   }
   return largest;
 }
+
+}  // namespace
 
 Oracles::Oracles(const Options& options, const Domain& domain, Simulation& simulation, const Totals& start)
     : options_(options), domain_(domain), start_(start) {

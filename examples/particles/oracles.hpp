@@ -36,8 +36,4 @@ class Oracles {
   std::vector<Check> checks_;
 };
 
-/// How far from each other the kernel's forces and the host's, in double precision, are at most.
-[[nodiscard]] double largest_force_error(const std::vector<Particle>& particles, const Box& box,
-                                         double strength);
-
 }  // namespace particles

@@ -1,7 +1,5 @@
 #include "examples/particles/rim_kernels.hpp"
 
-#include <algorithm>
-
 #include "examples/particles/kernel_tools.hpp"
 
 namespace particles {

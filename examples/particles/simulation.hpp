@@ -39,7 +39,6 @@ class Simulation {
 
   /// Forces of deep cells may still be under way when it returns.
   void step();
-  void synchronize() const;
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
   /// What has gone wrong, the same on all ranks, or nothing. Collective; to be asked every
@@ -54,8 +53,6 @@ class Simulation {
   /// All of them, in any order, on rank 0. Collective.
   [[nodiscard]] std::vector<Particle> gather();
 
-  [[nodiscard]] const Repulsion& repulsion() const { return mover_.repulsion; }
-  [[nodiscard]] const Tiling& tiling() const { return tiling_; }
   /// So far, by this rank.
   [[nodiscard]] std::int64_t sent_records() const { return exchange_.sent_records(); }
   /// Particles that had left through a wall by rounding, and that have become this rank's, up to the last
@@ -70,8 +67,8 @@ class Simulation {
   void sort_all();
   void advance_deep();
   void advance_others();
+  void synchronize() const;
   void clear_status();
-  [[nodiscard]] bool has_room() const;
   void halt(const std::string& why);
   void sum_over_ranks(Totals& totals);
   void clear_totals();

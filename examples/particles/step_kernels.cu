@@ -1,5 +1,7 @@
 #include "examples/particles/step_kernels.hpp"
 
+#include <algorithm>
+
 #include "examples/particles/kernel_tools.hpp"
 #include "examples/support/device_algorithms.hpp"
 
@@ -65,6 +67,14 @@ __device__ bool stay_inside(const Wall& wall, const Box& box, const Place& befor
   return is_kept;
 }
 
+/// Notes a mover's next cell, which may be no_cell.
+__device__ void enter(const Movers& movers, std::uint32_t index, std::uint32_t cell) {
+  movers.cells[index] = cell;
+  if (cell != no_cell) {
+    movers.turns[index] = atomicAdd(&movers.counts[cell], 1U);
+  }
+}
+
 /// The largest speed along an axis, in lengths, if it is a number, else infinity.
 __device__ float speed_of(const Motion& motion) {
   float speed = 0;
@@ -95,7 +105,7 @@ __global__ void start(Cells cells, Start start, Movers movers, std::uint32_t roo
   if (index < room) {
     movers.places[index] = place;
     movers.motions[index] = start.motion_of(identity);
-    movers.enter(index, cell, NextTurn{});
+    enter(movers, index, cell);
   }
 }
 
@@ -152,7 +162,7 @@ __global__ void advance(Cells cells, Sorted sorted, std::uint32_t first, std::ui
   movers.places[index] = place;
   movers.motions[index] = motion;
   if (!cells.is_near_wall(cell)) {
-    movers.enter(index, cells.find(place), NextTurn{});
+    enter(movers, index, cells.find(place));
   }
 }
 
@@ -172,7 +182,7 @@ __global__ void bounce(Cells cells, Sorted sorted, std::uint32_t first, std::uin
   }
   movers.places[index] = place;
   movers.motions[index] = motion;
-  movers.enter(index, cells.find(place), NextTurn{});
+  enter(movers, index, cells.find(place));
 }
 
 }  // namespace kernels

@@ -44,7 +44,6 @@ struct Mover {
   float kick;           ///< step, or half of it at the start: velocities are those half a step before
   float per_unit[3];    ///< 2^32 over the box's sides
   float limit[3];       ///< how far a particle may go, in positions' units
-  float unit[3];        ///< the length of those
   std::uint32_t steps;  ///< since the status was cleared
 };
 

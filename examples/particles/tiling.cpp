@@ -4,7 +4,6 @@
 #include "examples/particles/cell_owners.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace particles {
