@@ -43,7 +43,7 @@ void enclose(Domain& domain) {
 Domain make_domain(const Options& options) {
   Domain domain;
   domain.bounces_back = options.bounces_back;
-  if (options.shape == Shape::box && options.geometry.empty()) {
+  if (!options.has_vessel()) {
     std::copy(options.size.begin(), options.size.end(), domain.box.side);
   } else {
     Vessels vessels = make_vessels(options);

@@ -45,15 +45,15 @@ std::string complaint(const Options& options, int rank_count) {
     return "--ranks-as: only with --dry-run";
   }
   for (const double side : options.size) {
-    if (options.shape == Shape::box && options.geometry.empty() && !(side >= 3 && side <= 1e5)) {
+    if (!options.has_vessel() && !(side >= 3 && side <= 1e5)) {
       return "--size: a periodic box has 3 cutoffs along each side at least, and 100000 at most";
     }
   }
-  const bool has_vessel = options.shape != Shape::box && options.geometry.empty();
-  if (has_vessel && !(options.size[0] > 0 && options.size[0] <= 1e5)) {
+  const bool makes_vessel = options.has_vessel() && options.geometry.empty();
+  if (makes_vessel && !(options.size[0] > 0 && options.size[0] <= 1e5)) {
     return "--size: the length of a vessel is positive, and 100000 at most";
   }
-  if (has_vessel && !(std::max(options.radii[0], options.radii[1]) <= 1e4)) {
+  if (makes_vessel && !(std::max(options.radii[0], options.radii[1]) <= 1e4)) {
     return "--radius: the radius of a vessel is 10000 at most";
   }
   return {};

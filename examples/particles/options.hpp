@@ -44,6 +44,9 @@ struct Options {
   int rounds = 1;
   bool verify = false;
   bool json = false;
+
+  /// Whether the domain is a vessel with a wall, and not a periodic box.
+  [[nodiscard]] bool has_vessel() const { return shape != Shape::box || !geometry.empty(); }
 };
 
 [[nodiscard]] std::string name_of(Shape shape);

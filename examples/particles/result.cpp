@@ -16,6 +16,10 @@ std::string text_of_hash(std::uint64_t hash) {
   return text;
 }
 
+std::string name_of_domain(const Options& options) {
+  return options.geometry.empty() ? name_of(options.shape) : "file";
+}
+
 double selective_share(const Survey& survey) {
   return survey.sent_to_all_share > 0 ? survey.sent_share / survey.sent_to_all_share : 0;
 }
@@ -33,7 +37,7 @@ nlohmann::ordered_json json_of(const Survey& survey) {
 }
 
 nlohmann::ordered_json json_of(const Options& options) {
-  nlohmann::ordered_json json = {{"domain", name_of(options.shape)},
+  nlohmann::ordered_json json = {{"domain", name_of_domain(options)},
                                  {"density", options.density},
                                  {"repulsion", options.repulsion},
                                  {"temperature", options.temperature},
@@ -47,14 +51,14 @@ nlohmann::ordered_json json_of(const Options& options) {
                                  {"overlap", options.overlap}};
   if (!options.geometry.empty()) {
     json["geometry"] = options.geometry;
-  } else if (options.shape == Shape::box) {
+  } else if (!options.has_vessel()) {
     json["size"] = options.size;
   } else {
     json["depth"] = options.shape == Shape::tree ? options.depth : 0;
     json["size"] = options.size[0];
     json["radii"] = options.radii;
   }
-  if (options.shape != Shape::box || !options.geometry.empty()) {
+  if (options.has_vessel()) {
     json["wall"] = options.bounces_back ? "bounce-back" : "specular";
   }
   return json;
@@ -99,7 +103,7 @@ void print_survey(const Survey& survey) {
 void print_text(const Options& options, const Result& result) {
   const double rate = result.particle_steps_per_s();
   std::printf("particles: %" PRId64 " in a %s, partition %s, %d ranks, time step %g\n", result.particles,
-              name_of(options.shape).c_str(), options.partition.c_str(), result.rank_count,
+              name_of_domain(options).c_str(), options.partition.c_str(), result.rank_count,
               options.time_step);
   if (result.rank_count > 1) {
     print_survey(result.survey);

@@ -74,6 +74,12 @@ TEST(ParticlesOptions, are_taken) {
   EXPECT_EQ(options.rounds, 5);
 }
 
+TEST(ParticlesOptions, have_a_vessel_unless_the_domain_is_a_box_and_no_file_describes_one) {
+  EXPECT_FALSE(read({}).options->has_vessel());
+  EXPECT_TRUE(read({"--domain", "tree"}).options->has_vessel());
+  EXPECT_TRUE(read({"--geometry", "vessel.json"}).options->has_vessel());
+}
+
 TEST(ParticlesOptions, take_one_side_for_all_or_three) {
   EXPECT_EQ(read({"--size", "9.5"}).options->size, (std::array<double, 3>{9.5, 9.5, 9.5}));
   EXPECT_EQ(read({"--size", "9x8x7"}).options->size, (std::array<double, 3>{9, 8, 7}));
