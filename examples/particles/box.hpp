@@ -37,6 +37,7 @@ struct Box {
   [[nodiscard]] EXAMPLE_HOST_DEVICE std::uint32_t voxels(int axis) const {
     return cells[axis] * voxels_per_cell;
   }
+  [[nodiscard]] Site voxels() const { return {{voxels(0), voxels(1), voxels(2)}}; }
   [[nodiscard]] EXAMPLE_HOST_DEVICE double voxel_side(int axis) const { return side[axis] / voxels(axis); }
   /// The length of a position's unit.
   [[nodiscard]] EXAMPLE_HOST_DEVICE double unit(int axis) const { return side[axis] / 4294967296.0; }

@@ -5,7 +5,7 @@ namespace particles {
 CellOwners::CellOwners(const Box& box, const Owners& owners)
     : box_(box), owners_(static_cast<std::size_t>(box.cell_count()), no_owner) {
   const Owner* next = owners.data();
-  for_each_site({box.voxels(0), box.voxels(1), box.voxels(2)}, [&](const Site& voxel) {
+  for_each_site(box.voxels().at, [&](const Site& voxel) {
     const Owner found = *next++;
     if (found == no_owner) {
       return;

@@ -102,11 +102,11 @@ std::vector<std::uint8_t> fluid_of(const Domain& domain) {
     return fluid;
   }
   const CapsuleIndex index(box, domain.capsules);
-  const std::uint32_t voxels[3] = {box.voxels(0), box.voxels(1), box.voxels(2)};
-  const std::uint32_t halves[3] = {2 * voxels[0], 2 * voxels[1], 2 * voxels[2]};
+  const Site voxels = box.voxels();
+  const std::uint32_t halves[3] = {2 * voxels.at[0], 2 * voxels.at[1], 2 * voxels.at[2]};
   std::uint8_t* next = fluid.data();
-  for_each_site(voxels, [&](const Site& site) {
-    const Ball ball = around(box, site, voxels);
+  for_each_site(voxels.at, [&](const Site& site) {
+    const Ball ball = around(box, site, voxels.at);
     const double distance = index.distance(ball.centre);
     constexpr double rounding = 1e-6;
     if (distance > ball.radius + rounding) {

@@ -65,11 +65,6 @@ double sum(double value) {
   return value;
 }
 
-double energy_of(const particles::Totals& totals) {
-  return (static_cast<double>(totals.kinetic) + static_cast<double>(totals.potential) / 2) *
-         particles::totals_unit;
-}
-
 /// Steps up to the next check at most. What is wrong, or nothing.
 std::string run_round(const particles::Options& options, particles::Simulation& simulation,
                       std::optional<particles::Oracles>& oracles) {

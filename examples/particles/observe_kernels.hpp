@@ -23,6 +23,11 @@ struct Totals {
 constexpr double totals_unit = 1.0 / (1 << 20);
 constexpr int totals_words = sizeof(Totals) / 8;
 
+/// Of all particles, if `totals` are those of all.
+[[nodiscard]] inline double energy_of(const Totals& totals) {
+  return (static_cast<double>(totals.kinetic) + static_cast<double>(totals.potential) / 2) * totals_unit;
+}
+
 /// Counts the movers at the first `count` indices, in `totals`, which must be zero before: particles,
 /// identities and hash.
 void queue_count(const example::Stream& stream, const Movers& movers, std::uint32_t count, Totals* totals);

@@ -15,10 +15,6 @@ std::string text_of(const char* format, double value) {
   return text;
 }
 
-double energy_of(const Totals& totals) {
-  return (static_cast<double>(totals.kinetic) + static_cast<double>(totals.potential) / 2) * totals_unit;
-}
-
 /// The nearest image's separation along an axis.
 double separation(const Place& own, const Place& other, const Box& box, int axis) {
   const double side = box.side[axis];

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "examples/particles/box.hpp"
+#include "examples/particles/rounding.hpp"
 
 namespace particles {
 
@@ -72,14 +73,6 @@ struct Repulsion {
     return rsqrtf(square);
 #else
     return 1.0F / std::sqrt(square);
-#endif
-  }
-  /// To the nearest, half to even: the same for both signs.
-  [[nodiscard]] static EXAMPLE_HOST_DEVICE int rounded(float value) {
-#if defined(__CUDA_ARCH__)
-    return __float2int_rn(value);
-#else
-    return static_cast<int>(std::lrint(value));
 #endif
   }
 

@@ -12,10 +12,10 @@ using Fluid = std::vector<std::uint8_t>;
 /// Layers of voxels across the longest side, cut where the volume before is nearest to each rank's share.
 Partition cut_into_slabs(const Box& box, const Fluid& fluid, int pieces) {
   const int axis = static_cast<int>(std::max_element(box.side, box.side + 3) - box.side);
-  const std::uint32_t voxels[3] = {box.voxels(0), box.voxels(1), box.voxels(2)};
-  std::vector<std::int64_t> volume(voxels[axis]);
+  const Site voxels = box.voxels();
+  std::vector<std::int64_t> volume(voxels.at[axis]);
   const std::uint8_t* next = fluid.data();
-  for_each_site(voxels, [&](const Site& site) { volume[site.at[axis]] += *next++; });
+  for_each_site(voxels.at, [&](const Site& site) { volume[site.at[axis]] += *next++; });
 
   const auto total = static_cast<double>(std::accumulate(volume.begin(), volume.end(), std::int64_t{0}));
   std::vector<Owner> owner_of_layer(volume.size());
@@ -29,7 +29,7 @@ Partition cut_into_slabs(const Box& box, const Fluid& fluid, int pieces) {
   Partition partition{Owners(fluid.size(), no_owner), {}};
   Owner* owner = partition.owners.data();
   next = fluid.data();
-  for_each_site(voxels,
+  for_each_site(voxels.at,
                 [&](const Site& site) { *owner++ = *next++ > 0 ? owner_of_layer[site.at[axis]] : no_owner; });
   return partition;
 }

@@ -36,7 +36,7 @@ struct Graph {
 };
 
 Graph make_graph(const Box& box, const std::vector<std::uint8_t>& fluid, int pieces) {
-  const std::uint32_t voxels[3] = {box.voxels(0), box.voxels(1), box.voxels(2)};
+  const Site voxels = box.voxels();
   const auto fluid_count =
       std::count_if(fluid.begin(), fluid.end(), [](std::uint8_t part) { return part > 0; });
   Graph graph;
@@ -45,11 +45,11 @@ Graph make_graph(const Box& box, const std::vector<std::uint8_t>& fluid, int pie
     ++graph.width;
   }
   for (int axis = 0; axis < 3; ++axis) {
-    graph.blocks[axis] = (voxels[axis] + graph.width - 1) / graph.width;
+    graph.blocks[axis] = (voxels.at[axis] + graph.width - 1) / graph.width;
   }
   std::vector<std::int64_t> volume(std::size_t{graph.blocks[0]} * graph.blocks[1] * graph.blocks[2]);
   const std::uint8_t* next = fluid.data();
-  for_each_site(voxels, [&](const Site& site) { volume[graph.block_of(site)] += *next++; });
+  for_each_site(voxels.at, [&](const Site& site) { volume[graph.block_of(site)] += *next++; });
 
   SCOTCH_Num count = 0;
   for (const std::int64_t eighths : volume) {
@@ -110,9 +110,8 @@ Partition cut_by_scotch(const Box& box, const std::vector<std::uint8_t>& fluid, 
     return {{}, "--partition: Scotch did not cut the graph"};
   }
   Partition partition{Owners(fluid.size(), no_owner), {}};
-  const std::uint32_t voxels[3] = {box.voxels(0), box.voxels(1), box.voxels(2)};
   std::size_t voxel = 0;
-  for_each_site(voxels, [&](const Site& site) {
+  for_each_site(box.voxels().at, [&](const Site& site) {
     if (fluid[voxel] > 0) {
       const SCOTCH_Num vertex = graph.vertex[graph.block_of(site)];
       partition.owners[voxel] = static_cast<Owner>(parts[static_cast<std::size_t>(vertex)]);

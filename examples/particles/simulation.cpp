@@ -9,6 +9,9 @@
 namespace particles {
 namespace {
 
+/// How far a particle may go in a step: to the next voxel, however positions are rounded.
+constexpr double voxels_a_step = 0.999;
+
 int rank_in(MPI_Comm communicator) {
   int rank = 0;
   MPI_Comm_rank(communicator, &rank);
@@ -50,8 +53,7 @@ Mover make_mover(const Options& options, const Box& box) {
   Mover mover{Repulsion(box, options.repulsion), static_cast<float>(options.time_step), 0, {}, {}, 0};
   for (int axis = 0; axis < 3; ++axis) {
     mover.per_unit[axis] = static_cast<float>(1 / box.unit(axis));
-    constexpr double with_rounding = 0.999;
-    mover.limit[axis] = static_cast<float>(with_rounding * 4294967296.0 / box.voxels(axis));
+    mover.limit[axis] = static_cast<float>(voxels_a_step * 4294967296.0 / box.voxels(axis));
   }
   return mover;
 }
@@ -280,7 +282,7 @@ std::string Simulation::trouble() {
     float speed = 0;
     std::memcpy(&speed, &bits, sizeof speed);
     const Box& box = domain_.box;
-    const double reach = 0.999 * std::min({box.voxel_side(0), box.voxel_side(1), box.voxel_side(2)});
+    const double reach = voxels_a_step * std::min({box.voxel_side(0), box.voxel_side(1), box.voxel_side(2)});
     char line[256];
     std::snprintf(
         line, sizeof line,

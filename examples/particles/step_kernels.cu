@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "examples/particles/kernel_tools.hpp"
+#include "examples/particles/rounding.hpp"
 #include "examples/support/device_algorithms.hpp"
 
 namespace particles {
@@ -10,15 +11,6 @@ namespace {
 
 __device__ Vector vector_of(const Place& place, const Box& box) {
   return {place.at[0] * box.unit(0), place.at[1] * box.unit(1), place.at[2] * box.unit(2)};
-}
-
-/// Rounded to the nearest of a position's units. `value` is within a box's side.
-__device__ std::int32_t rounded_units(float value) {
-#if defined(__CUDA_ARCH__)
-  return __float2int_rn(value);
-#else
-  return static_cast<std::int32_t>(std::lrint(value));
-#endif
 }
 
 /// Where a particle goes whose velocity is known, without a wall. False if that is too far; infinities and
@@ -32,7 +24,7 @@ __device__ bool drift(const Mover& mover, const Motion& motion, Place& place) {
   }
   if (is_slow) {
     for (int axis = 0; axis < 3; ++axis) {
-      place.at[axis] += static_cast<std::uint32_t>(rounded_units(way[axis]));
+      place.at[axis] += static_cast<std::uint32_t>(rounded(way[axis]));
     }
   }
   return is_slow;

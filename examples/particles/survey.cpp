@@ -13,11 +13,10 @@ namespace {
 /// Other pieces within the cutoff of a voxel.
 std::set<Owner> pieces_near(const Box& box, const std::vector<Offset>& offsets, const Owners& owners,
                             const Site& voxel, Owner own) {
-  const std::uint32_t voxels[3] = {box.voxels(0), box.voxels(1), box.voxels(2)};
   std::set<Owner> found;
   for (const Offset& offset : offsets) {
-    const Owner other =
-        owners[static_cast<std::size_t>(box.voxel_index(moved(voxel, offset.x, offset.y, offset.z, voxels)))];
+    const Owner other = owners[static_cast<std::size_t>(
+        box.voxel_index(moved(voxel, offset.x, offset.y, offset.z, box.voxels().at)))];
     if (other != no_owner && other != own) {
       found.insert(other);
     }
@@ -27,10 +26,9 @@ std::set<Owner> pieces_near(const Box& box, const std::vector<Offset>& offsets, 
 
 /// Faces of a voxel, the upper ones, behind which another piece begins.
 int cut_faces(const Box& box, const Owners& owners, const Site& voxel, Owner own) {
-  const std::uint32_t voxels[3] = {box.voxels(0), box.voxels(1), box.voxels(2)};
   int faces = 0;
   for (int axis = 0; axis < 3; ++axis) {
-    const Site next = moved(voxel, axis == 0, axis == 1, axis == 2, voxels);
+    const Site next = moved(voxel, axis == 0, axis == 1, axis == 2, box.voxels().at);
     const Owner other = owners[static_cast<std::size_t>(box.voxel_index(next))];
     faces += other != no_owner && other != own ? 1 : 0;
   }
@@ -57,7 +55,7 @@ Survey survey(const Box& box, const std::vector<std::uint8_t>& fluid, const Owne
   std::vector<std::set<Owner>> neighbours(static_cast<std::size_t>(pieces));
   std::int64_t sent = 0;
   std::size_t index = 0;
-  for_each_site({box.voxels(0), box.voxels(1), box.voxels(2)}, [&](const Site& voxel) {
+  for_each_site(box.voxels().at, [&](const Site& voxel) {
     const Owner own = owners[index];
     const std::int64_t eighths = fluid[index++];
     if (own == no_owner) {

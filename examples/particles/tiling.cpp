@@ -17,7 +17,7 @@ class Tiler {
  public:
   Tiler(const Box& box, const Owners& owners, int rank)
       : box_(box),
-        voxels_{box.voxels(0), box.voxels(1), box.voxels(2)},
+        voxels_(box.voxels()),
         owners_(owners),
         rank_(static_cast<Owner>(rank)),
         cell_owners_(box, owners),
@@ -63,7 +63,7 @@ class Tiler {
   template <typename Use>
   void for_each_near(const Site& voxel, Use&& use) const {
     for (const Offset& offset : offsets_) {
-      use(moved(voxel, offset.x, offset.y, offset.z, voxels_));
+      use(moved(voxel, offset.x, offset.y, offset.z, voxels_.at));
     }
   }
 
@@ -139,7 +139,7 @@ class Tiler {
     for (int z = -1; z <= 1; ++z) {
       for (int y = -1; y <= 1; ++y) {
         for (int x = -1; x <= 1; ++x) {
-          if (owner(moved(voxel, x, y, z, voxels_)) == rank_) {
+          if (owner(moved(voxel, x, y, z, voxels_.at)) == rank_) {
             return true;
           }
         }
@@ -209,7 +209,7 @@ class Tiler {
   }
 
   Box box_;
-  std::uint32_t voxels_[3];
+  Site voxels_;
   const Owners& owners_;
   Owner rank_;
   CellOwners cell_owners_;

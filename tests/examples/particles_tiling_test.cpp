@@ -45,8 +45,7 @@ struct Case {
 
   [[nodiscard]] std::vector<Site> voxels() const {
     std::vector<Site> all;
-    for_each_site({box.voxels(0), box.voxels(1), box.voxels(2)},
-                  [&](const Site& site) { all.push_back(site); });
+    for_each_site(box.voxels().at, [&](const Site& site) { all.push_back(site); });
     return all;
   }
 };
@@ -317,9 +316,8 @@ TEST_P(ParticlesTiling, a_survey_counts_cut_faces_and_pieces_within_the_cutoff_o
     }
     sent += static_cast<std::int64_t>(near.size());
     neighbours[static_cast<std::size_t>(own)].insert(near.begin(), near.end());
-    const std::uint32_t limits[3] = {made.box.voxels(0), made.box.voxels(1), made.box.voxels(2)};
     for (int axis = 0; axis < 3; ++axis) {
-      const Owner next = made.owner(moved(voxel, axis == 0, axis == 1, axis == 2, limits));
+      const Owner next = made.owner(moved(voxel, axis == 0, axis == 1, axis == 2, made.box.voxels().at));
       cut_faces += next != no_owner && next != own ? 1 : 0;
     }
   }
