@@ -3,10 +3,8 @@
 //   job_counts_test MPI_LAUNCH FAMILY KNOWN_COUNTS PENSTOCK
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,11 +16,6 @@
 
 namespace penstock::analysis {
 namespace {
-
-int exit_code_of(const std::string& command) {
-  const int status = std::system(command.c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 struct Counts {
   std::uint64_t messages = 0;

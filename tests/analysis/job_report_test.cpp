@@ -4,10 +4,8 @@
 //   job_report_test MPI_LAUNCH FAMILY EXAMPLE PENSTOCK
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -22,17 +20,13 @@ class JobReport : public ::testing::Test {
  protected:
   [[nodiscard]] std::string recording() const { return (directory_.path() / "recording").string(); }
   [[nodiscard]] int run_example(const std::string& arguments) const {
-    const int status = std::system(fmt::format("{} {} 2 -- {} run -o {} {} {} >{} 2>&1", mpi_launch, family,
-                                               penstock_command, recording(), program, arguments, log())
-                                       .c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return exit_code_of(fmt::format("{} {} 2 -- {} run -o {} {} {} >{} 2>&1", mpi_launch, family,
+                                    penstock_command, recording(), program, arguments, log()));
   }
   [[nodiscard]] std::string report(const std::string& options) const {
     const std::string to = (directory_.path() / "report").string();
     EXPECT_EQ(
-        std::system(
-            fmt::format("{} report {} {} >{} 2>&1", penstock_command, options, recording(), to).c_str()),
-        0);
+        exit_code_of(fmt::format("{} report {} {} >{} 2>&1", penstock_command, options, recording(), to)), 0);
     return content_of(to);
   }
   [[nodiscard]] std::string what_was_said() const { return content_of(log()); }

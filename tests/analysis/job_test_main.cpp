@@ -1,6 +1,9 @@
 #include "tests/analysis/job_test_main.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
 
 #include "tests/support/gtest_exit_code.hpp"
 
@@ -10,6 +13,11 @@ std::string mpi_launch;
 std::string family;
 std::string program;
 std::string penstock_command;
+
+int exit_code_of(const std::string& command) {
+  const int status = std::system(command.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
 
 }  // namespace penstock::analysis
 

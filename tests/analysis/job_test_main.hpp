@@ -10,4 +10,7 @@ extern std::string family;            ///< mpich or openmpi
 extern std::string program;           ///< that the ranks run
 extern std::string penstock_command;  ///< the command `penstock`
 
+/// Runs a command of the shell. Returns -1 if a signal ended it.
+[[nodiscard]] int exit_code_of(const std::string& command);
+
 }  // namespace penstock::analysis

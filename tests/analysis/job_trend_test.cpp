@@ -3,9 +3,7 @@
 //   job_trend_test MPI_LAUNCH FAMILY PLANTED PENSTOCK
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,10 +17,6 @@ namespace {
 class JobTrend : public ::testing::Test {
  protected:
   [[nodiscard]] std::string at(const std::string& name) const { return (directory_.path() / name).string(); }
-  static int exit_code_of(const std::string& command) {
-    const int status = std::system(command.c_str());
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
   [[nodiscard]] int record(const std::string& name, const std::string& arguments) const {
     return exit_code_of(
         fmt::format("{} {} 2 GIT_COMMIT=commit-{} SLURM_JOB_ID=7 -- {} run -o {} {} {} >{} 2>&1", mpi_launch,

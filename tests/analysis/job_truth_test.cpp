@@ -3,7 +3,6 @@
 //   job_truth_test MPI_LAUNCH FAMILY KNOWN_TIMES PENSTOCK
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -16,11 +15,6 @@
 
 namespace penstock::analysis {
 namespace {
-
-int exit_code_of(const std::string& command) {
-  const int status = std::system(command.c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 nlohmann::json json_in(const std::string& file) {
   std::ifstream in(file);

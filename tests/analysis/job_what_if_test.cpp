@@ -4,9 +4,7 @@
 //   job_what_if_test MPI_LAUNCH FAMILY ISING PENSTOCK
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -36,10 +34,9 @@ nlohmann::json report_at(Pace pace) {
       "{} run -o {}/recording {} --lattice 256x256x16 --sweeps 6 >{}/log 2>&1",
       mpi_launch, family, pace.copy_mb_per_s, pace.first_thread_ns, pace.second_thread_ns, penstock_command,
       path, program, path);
-  EXPECT_EQ(std::system(command.c_str()), 0) << command;
-  EXPECT_EQ(std::system(fmt::format("{} report --json --step sweep {}/recording >{}/report", penstock_command,
-                                    path, path)
-                            .c_str()),
+  EXPECT_EQ(exit_code_of(command), 0) << command;
+  EXPECT_EQ(exit_code_of(fmt::format("{} report --json --step sweep {}/recording >{}/report",
+                                     penstock_command, path, path)),
             0);
   std::ifstream in(path + "/report");
   return nlohmann::json::parse(in);

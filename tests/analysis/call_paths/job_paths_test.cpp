@@ -3,10 +3,8 @@
 //   job_paths_test MPI_LAUNCH FAMILY LAYERED PENSTOCK
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -29,18 +27,17 @@ class JobPaths : public ::testing::Test {
   nlohmann::json report(const std::string& setting, const std::string& options) {
     const std::string recording = (directory_.path() / "recording").string();
     const std::string log = (directory_.path() / "log").string();
-    const int status = std::system(fmt::format("{} {} {} {} -- {} run -o {} {} >{} 2>&1", mpi_launch, family,
-                                               ranks, setting, penstock_command, recording, program, log)
-                                       .c_str());
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << content_of(log);
+    EXPECT_EQ(exit_code_of(fmt::format("{} {} {} {} -- {} run -o {} {} >{} 2>&1", mpi_launch, family, ranks,
+                                       setting, penstock_command, recording, program, log)),
+              0)
+        << content_of(log);
     return read(options);
   }
   nlohmann::json read(const std::string& options) {
     const std::string recording = (directory_.path() / "recording").string();
     const std::string to = (directory_.path() / "report").string();
-    EXPECT_EQ(std::system(fmt::format("{} report {} --whole-run --json {} >{}", penstock_command, recording,
-                                      options, to)
-                              .c_str()),
+    EXPECT_EQ(exit_code_of(fmt::format("{} report {} --whole-run --json {} >{}", penstock_command, recording,
+                                       options, to)),
               0);
     return nlohmann::json::parse(content_of(to));
   }

@@ -3,10 +3,8 @@
 //   job_export_test MPI_LAUNCH FAMILY EXAMPLE PENSTOCK
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -24,11 +22,6 @@
 namespace penstock::analysis {
 namespace {
 
-int run(const std::string& command) {
-  const int status = std::system(command.c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 std::string content_of(const std::filesystem::path& file) {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -39,9 +32,10 @@ class JobExport : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     directory_ = new testing::TemporaryDirectory;
-    ASSERT_EQ(run(fmt::format("{} {} 2 -- {} run -o {} {} --lattice 16 --sweeps 10 >{} 2>&1", mpi_launch,
-                              family, penstock_command, at("recording"), program, at("log"))),
-              0)
+    ASSERT_EQ(
+        exit_code_of(fmt::format("{} {} 2 -- {} run -o {} {} --lattice 16 --sweeps 10 >{} 2>&1", mpi_launch,
+                                 family, penstock_command, at("recording"), program, at("log"))),
+        0)
         << content_of(at("log"));
   }
   static void TearDownTestSuite() { delete directory_; }
@@ -52,8 +46,8 @@ class JobExport : public ::testing::Test {
   }
   static std::string at(const std::string& name) { return (directory_->path() / name).string(); }
   static void export_to(const std::string& format, const std::string& name) {
-    ASSERT_EQ(run(fmt::format("{} export {} {} {} >{} 2>&1", penstock_command, at("recording"), format,
-                              at(name), at("log"))),
+    ASSERT_EQ(exit_code_of(fmt::format("{} export {} {} {} >{} 2>&1", penstock_command, at("recording"),
+                                       format, at(name), at("log"))),
               0)
         << content_of(at("log"));
   }

@@ -3,10 +3,8 @@
 //   job_planted_test MPI_LAUNCH FAMILY PLANTED PENSTOCK
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -28,11 +26,6 @@ struct Planted {
 };
 void PrintTo(const Planted& planted, std::ostream* out) {
   *out << planted.name;
-}
-
-int exit_code_of(const std::string& command) {
-  const int status = std::system(command.c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 struct Recorded {

@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -87,9 +86,8 @@ class JobUnfinished : public ::testing::TestWithParam<const char*> {
   }
   [[nodiscard]] std::string output_of(const std::string& command, int& code) const {
     const std::string to = (directory_.path() / "output").string();
-    const int status = std::system(
-        fmt::format("{} {} {} >{} 2>{}.errors", penstock_command, command, recording(), to, to).c_str());
-    code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    code =
+        exit_code_of(fmt::format("{} {} {} >{} 2>{}.errors", penstock_command, command, recording(), to, to));
     return content_of(to);
   }
 
