@@ -3,11 +3,8 @@
 //   job_unfinished_test MPI_LAUNCH FAMILY PROGRAM PENSTOCK
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,6 +12,7 @@
 
 #include "tests/analysis/job_test_main.hpp"
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/analysis/running_job.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -23,17 +21,9 @@ using Json = nlohmann::json;
 
 class JobUnfinished : public ::testing::TestWithParam<const char*> {
  protected:
-  ~JobUnfinished() override { end_job(); }
-
   void start(const std::string& way, int ranks) {
-    const std::string command =
-        fmt::format("exec {} {} {} -- {} run -o {} {} {} {} >{} 2>&1", mpi_launch, family, ranks,
-                    penstock_command, recording(), program, way, buffers(), log());
-    launcher_ = fork();
-    if (launcher_ == 0) {
-      execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-      _exit(127);
-    }
+    job_.start(fmt::format("{} {} {} -- {} run -o {} {} {} {} >{} 2>&1", mpi_launch, family, ranks,
+                           penstock_command, recording(), program, way, buffers(), log()));
   }
 
   /// Looks at the job until it is as the test wants it. The limit only serves to show what was seen instead.
@@ -42,7 +32,7 @@ class JobUnfinished : public ::testing::TestWithParam<const char*> {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(300);
     Json seen;
     while (std::chrono::steady_clock::now() < end) {
-      seen = look();
+      seen = job_.look();
       if (!seen.is_null() && seen.at("unfinished").is_object() && wanted(seen.at("unfinished"))) {
         return seen.at("unfinished");
       }
@@ -51,33 +41,6 @@ class JobUnfinished : public ::testing::TestWithParam<const char*> {
     ADD_FAILURE() << "seen last: " << seen.dump(1) << content_of(log());
     return seen.is_null() ? seen : seen.at("unfinished");
   }
-  /// Null: there is no recording yet.
-  [[nodiscard]] Json look() const {
-    int code = 0;
-    const std::string text = output_of("report --now --json", code);
-    return code == 0 ? Json::parse(text) : Json();
-  }
-
-  /// Kills the ranks, as a time limit would, and waits for the launcher.
-  void end_job() {
-    if (launcher_ <= 0) {
-      return;
-    }
-    const Json seen = look();
-    if (seen.is_object() && seen.at("unfinished").is_object()) {
-      for (const Json& rank : seen.at("unfinished").at("ranks")) {
-        if (rank.at("state") == "running") {
-          kill(rank.at("process_id").get<pid_t>(), SIGKILL);
-        }
-      }
-    }
-    wait_for_end();
-  }
-  void wait_for_end() {
-    waitpid(launcher_, nullptr, 0);
-    launcher_ = 0;
-  }
-
   [[nodiscard]] Json report_unfinished() const {
     int code = 0;
     const Json json = Json::parse(output_of("report --json", code));
@@ -100,7 +63,9 @@ class JobUnfinished : public ::testing::TestWithParam<const char*> {
     return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   }
   testing::TemporaryDirectory directory_;
-  pid_t launcher_ = 0;
+
+ protected:
+  RunningJob job_{recording()};
 };
 
 bool has_standstill(const Json& unfinished, const std::string& kind) {
@@ -133,7 +98,7 @@ TEST_P(JobUnfinished, two_receives_are_told_as_a_deadlock_while_they_hang_and_af
   const Json now = look_until(once_there_is("cycle"));
   EXPECT_EQ(now.at("is_running"), true);
   EXPECT_EQ(first_of(now, "cycle").at("ranks").get<Ranks>(), (Ranks{0, 1}));
-  end_job();
+  job_.end();
   const Json then = report_unfinished();
   EXPECT_EQ(then.at("is_running"), false);
   EXPECT_EQ(first_of(then, "cycle").at("ranks").get<Ranks>(), (Ranks{0, 1}));
@@ -147,7 +112,7 @@ TEST_P(JobUnfinished, two_receives_are_told_as_a_deadlock_while_they_hang_and_af
 TEST_P(JobUnfinished, a_condition_on_it_cannot_be_decided) {
   start("two_receives", 2);
   static_cast<void>(look_until(once_there_is("cycle")));
-  end_job();
+  job_.end();
   int code = 0;
   static_cast<void>(output_of("report --fail-if 'host code > 99%'", code));
   EXPECT_EQ(code, 4);
@@ -161,7 +126,7 @@ TEST_P(JobUnfinished, synchronous_sends_in_a_ring_are_a_deadlock) {
 
 TEST_P(JobUnfinished, a_killed_rank_is_at_the_end_of_the_chain_of_those_who_wait_for_it) {
   start("killed", 3);
-  wait_for_end();
+  job_.wait_for_end();
   const Json then = report_unfinished();
   ASSERT_EQ(then.at("ranks").size(), 3u);
   EXPECT_EQ(then.at("ranks").at(2).at("state"), "killed");
@@ -206,7 +171,7 @@ TEST_P(JobUnfinished, different_collectives_are_told_apart) {
 
 TEST_P(JobUnfinished, MPI_Abort_is_told_with_its_code_and_its_rank) {
   start("abort", 3);
-  wait_for_end();
+  job_.wait_for_end();
   const Json rank = report_unfinished().at("ranks").at(1);
   EXPECT_EQ(rank.at("state"), "aborted");
   EXPECT_EQ(rank.at("abort_code"), 5);
@@ -216,7 +181,7 @@ TEST_P(JobUnfinished, MPI_Abort_is_told_with_its_code_and_its_rank) {
 
 TEST_P(JobUnfinished, exit_without_MPI_Finalize_is_told) {
   start("exit", 3);
-  wait_for_end();
+  job_.wait_for_end();
   EXPECT_EQ(report_unfinished().at("ranks").at(1).at("state"), "exited");
 }
 

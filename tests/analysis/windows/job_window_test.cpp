@@ -3,20 +3,19 @@
 //   job_window_test MPI_LAUNCH FAMILY WINDOWED PENSTOCK
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "tests/analysis/job_test_main.hpp"
 #include "tests/analysis/recording_builder.hpp"
+#include "tests/analysis/running_job.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -164,39 +163,27 @@ TEST_F(JobWindow, of_the_newest_records_says_where_they_begin_and_decides_nothin
 }
 
 TEST_F(JobWindow, of_the_newest_records_of_a_job_that_hangs_shows_what_it_hangs_in) {
-  const pid_t child = fork();
-  if (child == 0) {
-    setpgid(0, 0);
-    execl("/bin/sh", "sh", "-c", job(2, "--keep-last 3M", std::string(long_run) + " 9").c_str(), nullptr);
-    _exit(127);
-  }
-  setpgid(child, child);
+  RunningJob hanging_job(path_ + "/recording");
+  hanging_job.start(job(2, "--keep-last 3M", std::string(long_run) + " 9"));
   std::string text;
-  int status = 0;
-  bool has_ended = false;
+  std::optional<int> ended_with;
   const auto shows_both = [&] {
     return text.find("MPI_Recv") != std::string::npos && text.find("MPI_Barrier") != std::string::npos;
   };
-  while (!shows_both() && !has_ended) {
+  while (!shows_both() && !ended_with) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     static_cast<void>(exit_code_of(
         fmt::format("{} report --now {}/recording >{}/now 2>/dev/null", penstock_command, path_, path_)));
     text = text_in("now");
-    has_ended = waitpid(child, &status, WNOHANG) == child;
+    ended_with = hanging_job.exit_code_if_ended();
   }
-  if (has_ended && WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+  if (ended_with == 77) {
     GTEST_SKIP() << "no GPU";
   }
-  ASSERT_FALSE(has_ended) << text_in("said");
+  ASSERT_FALSE(ended_with) << text_in("said");
   EXPECT_NE(text.find("tag 9"), std::string::npos) << text;
-  ASSERT_EQ(report("--json"), 0);
-  const nlohmann::json hanging = nlohmann::json::parse(text_in("report"));
-  kill(-child, SIGKILL);
-  waitpid(child, &status, 0);
-  // the launcher may have given its ranks a group of their own
-  for (const nlohmann::json& rank : hanging.at("unfinished").at("ranks")) {
-    kill(rank.at("process_id").get<pid_t>(), SIGKILL);
-  }
+  EXPECT_FALSE(json().at("unfinished").is_null());
+  hanging_job.end();
   for (bool runs = true; runs;) {
     EXPECT_EQ(report("--json"), 0) << text_in("errors");
     const nlohmann::json killed = nlohmann::json::parse(text_in("report"));
