@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
+#include "analysis/report/headline.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/text_figures.hpp"
 
@@ -35,10 +36,9 @@ const char* reason_of(const GpuPowerFigures& gpu) {
 }
 
 std::string throttled_text(const Report& report, const GpuPowerFigures& gpu) {
-  std::string text =
-      fmt::format("GPU {}{} (rank {}) was throttled by {} for {} of the {}", gpu.index,
-                  report.hosts.size() > 1 ? " of " + gpu.host : "", gpu.rank, reason_of(gpu),
-                  percent_text(share_of(gpu.throttled, gpu.samples)), has_steps(report) ? "steps" : "run");
+  std::string text = fmt::format("GPU {}{} (rank {}) was throttled by {} for {} of the {}", gpu.index,
+                                 report.hosts.size() > 1 ? " of " + gpu.host : "", gpu.rank, reason_of(gpu),
+                                 percent_text(share_of(gpu.throttled, gpu.samples)), whole_of(report));
   if (gpu.mean_sm_mhz != 0 && gpu.most_sm_mhz != 0) {
     text += fmt::format(": {} MHz on average, of {} at most", count_text(gpu.mean_sm_mhz),
                         count_text(gpu.most_sm_mhz));
@@ -101,7 +101,7 @@ std::string energy_text(const Report& report) {
                              report.facts.no_gpu_power);
   }
   const std::string who = gpus.size() == 1 ? "The GPU" : fmt::format("The {} GPUs", gpus.size());
-  const char* const whole = has_steps(report) ? "steps" : "run";
+  const char* const whole = whole_of(report);
   std::uint64_t most_mw = 0;
   std::uint64_t sum_mw = 0;
   std::uint64_t hottest_c = 0;
@@ -116,9 +116,9 @@ std::string energy_text(const Report& report) {
   if (!energy_mj) {
     return fewest < fewest_samples_for_energy
                ? fmt::format(
-                     "The energy of the {} is not known: they are too short for it, with {} of {} "
-                     "samples of a GPU's power.",
-                     whole, fewest, fewest_samples_for_energy)
+                     "The energy of the {} is not known: it takes {} samples of a GPU's power, and there {} "
+                     "{}.",
+                     whole, fewest_samples_for_energy, fewest == 1 ? "is" : "are", fewest)
                : fmt::format("The energy of the {} is not known: power was not sampled all the time.", whole);
   }
   std::string text =

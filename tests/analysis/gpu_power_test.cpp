@@ -149,10 +149,8 @@ TEST(GpuPowerFigures, a_GPU_of_several_ranks_is_counted_once_but_GPUs_of_other_h
 TEST(GpuPowerFigures, energy_is_not_known_where_samples_are_too_few_or_miss_a_part) {
   RecordingBuilder few = rank_with_steps(0, 1);
   few.gpu_sample({.at = 50 * ms}).gpu_sample({.at = 1000 * ms}).gpu_sample({.at = 1950 * ms});
-  EXPECT_EQ(
-      energy_text(report_of({few})),
-      "The energy of the steps is not known: they are too short for it, with 1 of 10 samples of a GPU's "
-      "power.");
+  EXPECT_EQ(energy_text(report_of({few})),
+            "The energy of the steps is not known: it takes 10 samples of a GPU's power, and there is 1.");
   RecordingBuilder late = rank_with_steps(0, 1);
   add_samples(late, {}, [](GpuSampleWords& sample) { sample.at += 500 * ms; });
   EXPECT_EQ(energy_text(report_of({late})),
@@ -162,6 +160,31 @@ TEST(GpuPowerFigures, energy_is_not_known_where_samples_are_too_few_or_miss_a_pa
     if (sample.at > 1000 * ms) sample.energy_mj = 7;
   });
   EXPECT_EQ(report_of({reset}).gpu_power.at(0).energy_mj, std::nullopt);
+}
+
+TEST(GpuPowerFigures, of_a_recorded_part_are_not_called_those_of_the_run) {
+  const auto samples_of_part = [](RecordingBuilder rank) {
+    add_samples(rank, {.throttle_reasons = trace::throttle::power_cap});
+    rank.header().missing_from_ns = trace::nothing_missing;
+    return rank.lost_until(599 * ms);
+  };
+  const Report steps = report_of({samples_of_part(rank_with_steps(0, 1))});
+  ASSERT_TRUE(steps.recorded_part);
+  EXPECT_NE(energy_text(steps).find(" in the recorded steps, "), std::string::npos) << energy_text(steps);
+  EXPECT_NE(throttled_texts(steps).at(0).find("for 100.0 % of the recorded steps"), std::string::npos);
+
+  const Report part = report_on({samples_of_part(rank_with_steps(0, 1))}, {.whole_run = true});
+  EXPECT_TRUE(energy_text(part).starts_with("The GPU used 420 J in the recorded part: "))
+      << energy_text(part);
+  EXPECT_NE(throttled_texts(part).at(0).find("for 100.0 % of the recorded part"), std::string::npos);
+
+  RecordingBuilder few = rank_with_steps(0, 1);
+  few.gpu_sample({.at = 1000 * ms}).gpu_sample({.at = 1500 * ms});
+  few.header().missing_from_ns = trace::nothing_missing;
+  few.lost_until(599 * ms);
+  EXPECT_EQ(
+      energy_text(report_on({few}, {.whole_run = true})),
+      "The energy of the recorded part is not known: it takes 10 samples of a GPU's power, and there are 2.");
 }
 
 TEST(GpuPowerFigures, why_there_is_no_power_is_one_line_and_older_recordings_say_nothing) {
