@@ -70,7 +70,7 @@ std::string recorded_part_text(const RecordedPart& part) {
   if (part.is_window) {
     text += ", the window that was to be recorded";
   } else if (part.from_ns != 0 && part.last_rank >= 0) {
-    text += fmt::format(", as earlier records of rank {} were overwritten", part.last_rank);
+    text += fmt::format(", as rank {} has no earlier records", part.last_rank);
   }
   if (part.first_rank >= 0) {
     text += fmt::format("{}when rank {} ran out of space", part.from_ns == 0 ? ", " : ", and to ",

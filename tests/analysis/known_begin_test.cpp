@@ -59,8 +59,8 @@ TEST(KnownBegin, of_a_job_is_where_the_last_of_its_ranks_is_known_and_all_shares
   EXPECT_EQ(report.ranks[0].recorded_from_ns, 2000u);
   EXPECT_EQ(report.ranks[1].recorded_from_ns, 6000u);
   const std::string text = to_text(report, {});
-  EXPECT_NE(text.find("! recorded from 6.00 µs on of 10.0 µs, as earlier records of rank 1 were overwritten; "
-                      "the rest is\n  unknown."),
+  EXPECT_NE(text.find("! recorded from 6.00 µs on of 10.0 µs, as rank 1 has no earlier records; the rest is "
+                      "unknown."),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("of the recorded part ("), std::string::npos) << text;
@@ -215,7 +215,13 @@ TEST(KnownWindow, of_which_records_are_missing_cannot_be_judged) {
   RecordingBuilder dropped = half_in_mpi(0, 1, 0).of_window(2000, 8000);
   dropped.header().missing_from_ns -= 1000;
   dropped.header().dropped_records = 1;
-  EXPECT_FALSE(figure_of(report_on({dropped}, whole_run), "exposed > 10%"));
+  const Report report = report_on({dropped}, whole_run);
+  EXPECT_FALSE(figure_of(report, "exposed > 10%"));
+  ASSERT_TRUE(report.recorded_part);
+  EXPECT_EQ(
+      recorded_part_text(*report.recorded_part),
+      "recorded from 2.00 µs to 7.00 µs of 10.0 µs, as rank 0 has no earlier records, and to when rank 0 ran "
+      "out of space; the rest is unknown");
 }
 
 TEST(KnownWindow, that_never_began_has_no_figures_and_says_so) {
