@@ -40,7 +40,10 @@ class LostGroups {
   explicit LostGroups(const RankTrace& rank) : knows_all_(rank.lost.knows_all_halves) {
     for (const trace::LostHalves& each : rank.lost.halves) {
       if (each.have_keys == 0) {
-        lost_[{rank.global_communicator(each.communicator), each.peer, each.tag, each.direction}] = &each;
+        trace::LostHalves& of =
+            lost_[{rank.global_communicator(each.communicator), each.peer, each.tag, each.direction}];
+        of.halves += each.halves;
+        of.last_post_ns = std::max(of.last_post_ns, each.last_post_ns);
       }
     }
   }
@@ -56,7 +59,7 @@ class LostGroups {
       group.begin = knows_all_ ? group.begin : group.end;
       return;
     }
-    const trace::LostHalves& lost = *found->second;
+    const trace::LostHalves& lost = found->second;
     const std::uint32_t first = group.begin;
     while (group.begin != group.end &&
            facts.halves[facts.in_groups[group.begin]].post_ns <= lost.last_post_ns) {
@@ -67,7 +70,7 @@ class LostGroups {
 
  private:
   using Envelope = std::tuple<std::uint64_t, std::int32_t, std::int32_t, trace::Direction>;
-  std::map<Envelope, const trace::LostHalves*> lost_;
+  std::map<Envelope, trace::LostHalves> lost_;  ///< only their number and last post
   bool knows_all_;
 };
 

@@ -239,33 +239,22 @@ void RankTrace::forget_from(std::uint64_t time_ns) {
   keep_ranges([time_ns](const trace::Range& each) { return each.begin_ns < time_ns; });
 }
 
-/// Leaves out what ended by that moment, and counts the halves among it as lost.
+/// Leaves out what ended by that moment, and counts the halves among it as lost, but for those that their
+/// keys identify.
 void RankTrace::forget_until(std::uint64_t time_ns) {
-  using Envelope = std::tuple<std::uint32_t, std::int32_t, std::int32_t, trace::Direction, bool>;
-  std::map<Envelope, std::size_t> places;
-  const auto lost_of = [&](const Envelope& envelope) -> trace::LostHalves& {
-    const auto [place, is_new] = places.try_emplace(envelope, lost.halves.size());
-    if (is_new) {
-      trace::LostHalves added{};
-      bool has_keys = false;
-      std::tie(added.communicator, added.peer, added.tag, added.direction, has_keys) = envelope;
-      added.have_keys = has_keys ? 1 : 0;
-      lost.halves.push_back(added);
-    }
-    return lost.halves[place->second];
-  };
-  for (std::size_t i = 0; i < lost.halves.size(); ++i) {
-    const trace::LostHalves& each = lost.halves[i];
-    places.emplace(Envelope{each.communicator, each.peer, each.tag, each.direction, each.have_keys != 0}, i);
-  }
+  using Envelope = std::tuple<std::uint32_t, std::int32_t, std::int32_t, trace::Direction>;
+  std::map<Envelope, trace::LostHalves> forgotten;
   for (const Half& each : halves) {
     const trace::MessageHalf& half = each.record;
-    if (half.complete_ns <= time_ns) {
-      trace::LostHalves& of =
-          lost_of({half.communicator, half.peer, half.tag, half.direction, half.key != 0});
+    if (half.complete_ns <= time_ns && half.key == 0) {
+      trace::LostHalves& of = forgotten[{half.communicator, half.peer, half.tag, half.direction}];
       ++of.halves;
       of.last_post_ns = std::max(of.last_post_ns, half.post_ns);
     }
+  }
+  for (auto& [envelope, of] : forgotten) {
+    std::tie(of.communicator, of.peer, of.tag, of.direction) = envelope;
+    lost.halves.push_back(of);
   }
   const auto forget = [time_ns](auto& list, auto end_of) {
     std::erase_if(list, [&](const auto& each) { return end_of(each) <= time_ns; });

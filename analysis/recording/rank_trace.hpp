@@ -68,7 +68,8 @@ struct RankTrace {
                                ///< where knowledge of the job ends
   std::uint64_t run_begin_ns = 0;  ///< the same without regard to knowledge
   std::uint64_t run_end_ns = 0;
-  LostRecords lost;  ///< what the file lacks at its begin, and the halves that ended before begin_ns
+  /// What the file lacks at its begin, and the halves without a key that ended before begin_ns.
+  LostRecords lost;
   bool finished = false;
   std::uint64_t record_count = 0;
   bool has_gpu_records = false;  ///< kernels, copies or memsets

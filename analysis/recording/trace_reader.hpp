@@ -23,9 +23,9 @@ struct LostRecords {
   std::uint64_t known_from_ns =
       0;  ///< all that ended later is there; trace::nothing_missing: it is not known
   std::uint64_t records = 0;
-  std::uint64_t last_block = 0;  ///< trace::Losses::last_lost_block
-  bool knows_all_halves = true;  ///< false: `halves` lacks some envelopes
-  std::vector<trace::LostHalves> halves;
+  std::uint64_t last_block = 0;           ///< trace::Losses::last_lost_block
+  bool knows_all_halves = true;           ///< false: `halves` lacks some envelopes
+  std::vector<trace::LostHalves> halves;  ///< an envelope may occur twice: they add up
 };
 
 /// Owns: a file descriptor and a block. Unit: ns, bytes. Thread: one at a time. Errors: TraceError if the
