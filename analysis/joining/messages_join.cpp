@@ -295,11 +295,9 @@ void MessageIndex::classify_halves(unsigned threads, Team* team) {
     if (own.has(position)) {
       here.unmatched -= excused_halves(rank);
     }
-  });
-  for (Rank& rank : ranks_) {
     release(rank.facts.groups);
     release(rank.facts.in_groups);
-  }
+  });
   PlainClasses plain;
   std::set<MessageClass> staged;
   for (const Found& each : found) {
