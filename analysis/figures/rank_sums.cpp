@@ -48,7 +48,6 @@ void add_run(const RankInput& input, RankFigures& figures) {
   figures.known_ns = of_run(rank.end_ns);
   // the last record of a job that was killed is no end of the run if later ones were dropped
   figures.ends_early = rank.is_cut() || (!rank.finished && own.until_ns != trace::nothing_missing);
-  figures.is_known = !rank.begins_late() && !figures.ends_early;
   figures.is_of_window = is_of_window(rank.header, own);
   figures.awaits_window = rank.has(trace::feature::window) && rank.header.window_begin_ns == 0;
 }
@@ -66,10 +65,6 @@ void add_sets(const RankInput& input, RankFigures& figures) {
   figures.hidden_ns = common_ns(timeline.communication, timeline.kernels);
   figures.upper_bound_ns = figures.communication_ns - figures.hidden_ns;
 
-  const auto in_window = [&](IntervalSet& set) {
-    set.assign_union_of(timeline.scratch);
-    set.cut_to(window);
-  };
   IntervalSet synchronised = synchronisations_of_application(rank);
   synchronised.cut_to(window);
   figures.cuda_synchronisation_ns = synchronised.measure_ns();
@@ -82,14 +77,17 @@ void add_sets(const RankInput& input, RankFigures& figures) {
     for (const trace::DeviceActivity& each : *list) {
       timeline.scratch.push_back({each.begin_ns, each.end_ns});
     }
-    in_window(gpu_work[list == &rank.kernels ? 0 : 1]);
+    IntervalSet& set = gpu_work[list == &rank.kernels ? 0 : 1];
+    set.assign_union_of(timeline.scratch);
+    set.cut_to(window);
   }
   figures.gpu_busy_ns =
       gpu_work[0].measure_ns() + gpu_work[1].measure_ns() - common_ns(gpu_work[0], gpu_work[1]);
 }
 
 std::optional<RecordedPart> recorded_part_of(const std::vector<RankFigures>& ranks) {
-  if (std::all_of(ranks.begin(), ranks.end(), [](const RankFigures& rank) { return rank.is_known; })) {
+  const auto is_known = [](const RankFigures& rank) { return rank.known_from_ns == 0 && !rank.ends_early; };
+  if (std::all_of(ranks.begin(), ranks.end(), is_known)) {
     return std::nullopt;
   }
   RecordedPart part{.recorded_ns = ~std::uint64_t{0}, .is_window = true};

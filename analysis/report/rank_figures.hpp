@@ -23,8 +23,7 @@ struct RankFigures {
   std::uint64_t known_ns = 0;          ///< of run_ns, until those of any rank do
   std::uint64_t recorded_from_ns = 0;  ///< of run_ns, since which its own records are there
   std::uint64_t known_from_ns = 0;     ///< of run_ns, since which those of all ranks are
-  bool is_known = true;                ///< false: it ran longer than that, before or behind
-  bool ends_early = false;             ///< it ran longer, behind
+  bool ends_early = false;             ///< it ran longer than known_ns
   bool is_of_window = false;           ///< lacks only what was not to be recorded, as far as its own go
   bool awaits_window = false;          ///< the window that was to be recorded never began
   std::uint64_t total_ns = 0;          ///< the part that the figures below cover: all steps, or the
@@ -60,7 +59,7 @@ struct RankFigures {
   template <typename Archive>
   void exchange(Archive& archive) {
     archive(rank, host, finished, used_gpu, kernels_known, run_ns, recorded_ns, known_ns, recorded_from_ns,
-            known_from_ns, is_known, ends_early, is_of_window, awaits_window, total_ns, kernels_ns, host_ns,
+            known_from_ns, ends_early, is_of_window, awaits_window, total_ns, kernels_ns, host_ns,
             in_flight_ns, communication_ns, exposed_ns, upper_bound_ns, hidden_ns, cuda_synchronisation_ns,
             computing_ns, gpu_busy_ns, is_counted, counted_ns, by_cause, within_error, records,
             dropped_records, dropped_gpu_records, start_cost_ns, finish_cost_ns, own_cost_ns, clock_error_ns);
@@ -81,6 +80,7 @@ struct RecordedPart {
   bool is_window = false;
   std::int32_t awaiting_rank = -1;  ///< on which the window never began; -1: on none
 
+  [[nodiscard]] bool lacks_begin() const noexcept { return from_ns != 0; }
   [[nodiscard]] bool lacks_end() const noexcept { return !finished || ends_early; }
 };
 

@@ -59,7 +59,7 @@ std::string recorded_part_text(const RecordedPart& part) {
                        part.awaiting_rank);
   }
   std::string text = "recorded ";
-  if (part.from_ns == 0) {
+  if (!part.lacks_begin()) {
     text += "up to " + text_of(part.recorded_ns);
   } else if (part.ends_early) {
     text += fmt::format("from {} to {}", text_of(part.from_ns), text_of(part.recorded_ns));
@@ -69,11 +69,11 @@ std::string recorded_part_text(const RecordedPart& part) {
   text += " of " + run;
   if (part.is_window) {
     text += ", the window that was to be recorded";
-  } else if (part.from_ns != 0 && part.last_rank >= 0) {
+  } else if (part.lacks_begin() && part.last_rank >= 0) {
     text += fmt::format(", as rank {} has no earlier records", part.last_rank);
   }
   if (part.first_rank >= 0) {
-    text += fmt::format("{}when rank {} ran out of space", part.from_ns == 0 ? ", " : ", and to ",
+    text += fmt::format("{}when rank {} ran out of space", part.lacks_begin() ? ", and to " : ", ",
                         part.first_rank);
   }
   return text + "; the rest is unknown";

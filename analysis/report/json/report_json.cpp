@@ -88,7 +88,7 @@ Json document_of(const Report& report) {
   if (report.steps && report.recorded_part && report.recorded_part->lacks_end()) {
     json["steps"]["shutdown"] = nullptr;
   }
-  if (report.steps && report.recorded_part && report.recorded_part->from_ns != 0) {
+  if (report.steps && report.recorded_part && report.recorded_part->lacks_begin()) {
     json["steps"]["start_up"] = nullptr;
   }
   json["advice"] = list_of(report.advice);

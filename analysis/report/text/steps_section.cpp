@@ -35,7 +35,7 @@ void write_steps(ReportWriter& out) {
                   slowest - steps.each.begin() + 1, slowest->longest_rank);
   std::vector<std::string> outside;
   const std::optional<RecordedPart>& part = out.report.recorded_part;
-  if (!part || part->from_ns == 0) {
+  if (!part || !part->lacks_begin()) {
     outside.push_back(outside_text(out, "start-up", steps.before));
   }
   if (!part || !part->lacks_end()) {
