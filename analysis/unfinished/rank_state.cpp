@@ -52,9 +52,7 @@ class StateReader {
   }
   void operator()(const trace::MessageHalf& half, const trace::BlockHeader&) {
     seen_until(half.complete_ns);
-    EnvelopeCounts& counts = half.direction == trace::Direction::send ? state_.sent : state_.received;
-    ++counts[{half.communicator, half.peer, half.tag}];
-    ++counts[{half.communicator, half.peer, any_tag}];
+    count(half.direction, half.communicator, half.peer, half.tag, 1);
     if (half.blocking == 0) {
       completed_.push_back(half.post_ns);
     }
@@ -110,6 +108,11 @@ class StateReader {
   }
 
  private:
+  /// Returns true if an operation that was posted then is one of those that the call completes.
+  static bool waits_for(const trace::OpenCall& open, std::uint64_t post_ns) {
+    return open.operations != 0 && open.first_post_ns <= post_ns && post_ns <= open.last_post_ns;
+  }
+
   void seen_until(std::uint64_t time_ns) { state_.last_record_ns = std::max(state_.last_record_ns, time_ns); }
 
   [[nodiscard]] const std::string& name_of(const trace::MpiCall& call) const {
@@ -133,6 +136,12 @@ class StateReader {
     return ranks_in(names_.strings.at(communicator.members), most_ranks);
   }
 
+  void count(trace::Direction direction, std::uint64_t communicator, std::int32_t peer, std::int32_t tag,
+             std::uint64_t halves) {
+    EnvelopeCounts& counts = direction == trace::Direction::send ? state_.sent : state_.received;
+    counts[{communicator, peer, tag}] += halves;
+    counts[{communicator, peer, any_tag}] += halves;
+  }
   void note_collective(const trace::MpiCall& call) {
     std::vector<trace::MpiCall>& arrivals = arrivals_[call.communicator];
     arrivals.push_back(call);
@@ -182,16 +191,12 @@ class StateReader {
   /// progress waits for.
   void forget_unknown(const std::vector<trace::OpenCall>& open_calls, const LostRecords& lost) {
     for (const trace::LostHalves& each : lost.halves) {
-      EnvelopeCounts& counts = each.direction == trace::Direction::send ? state_.sent : state_.received;
-      counts[{each.communicator, each.peer, each.tag}] += each.halves;
-      counts[{each.communicator, each.peer, any_tag}] += each.halves;
+      count(each.direction, each.communicator, each.peer, each.tag, each.halves);
     }
     std::erase_if(posts_, [&](const trace::MpiCall& call) {
       return call.end_ns <= lost.known_from_ns &&
-             std::none_of(open_calls.begin(), open_calls.end(), [&](const trace::OpenCall& open) {
-               return open.operations != 0 && open.first_post_ns <= call.begin_ns &&
-                      call.begin_ns <= open.last_post_ns;
-             });
+             std::none_of(open_calls.begin(), open_calls.end(),
+                          [&](const trace::OpenCall& open) { return waits_for(open, call.begin_ns); });
     });
   }
   /// Returns true if the call had no need of a later one. Its name may not have been read yet: then it is
@@ -246,10 +251,7 @@ class StateReader {
     const CallKind kind = kind_of_call(call.function);
     call.any_is_enough = kind.any_is_enough;
     if (kind.completes) {
-      const auto is_of_call = [&open](const PendingOperation& each) {
-        return open.operations != 0 && open.first_post_ns <= each.post_ns &&
-               each.post_ns <= open.last_post_ns;
-      };
+      const auto is_of_call = [&open](const PendingOperation& each) { return waits_for(open, each.post_ns); };
       std::copy_if(state_.pending.begin(), state_.pending.end(), std::back_inserter(call.operations),
                    is_of_call);
       const auto persistent = static_cast<std::ptrdiff_t>(call.operations.size());
