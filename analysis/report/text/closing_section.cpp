@@ -62,18 +62,12 @@ void write_closing(ReportWriter& out) {
     }
   }
   out.line();
-  for (const std::string& each : wrapped(text + ".", screen_columns)) {
-    out.line(out.dim(each));
-  }
+  out.dim_lines(text + ".");
   if (const std::string energy = energy_text(out.report); !energy.empty()) {
-    for (const std::string& each : wrapped(printable(energy), screen_columns)) {
-      out.line(out.dim(each));
-    }
+    out.dim_lines(printable(energy));
   }
   for (const std::string& network : network_texts(out.report)) {
-    for (const std::string& each : wrapped(network, screen_columns)) {
-      out.line(out.dim(each));
-    }
+    out.dim_lines(network);
   }
   if (out.has_marks()) {
     out.line(

@@ -153,9 +153,7 @@ void write_host_code(ReportWriter& out) {
   const std::string text =
       fmt::format("host code (all else, launches included): {}{}", fmt::join(places, "; "),
                   more == 0 ? "" : fmt::format(" and {} more", more));
-  for (const std::string& each : wrapped(text, screen_columns, 2)) {
-    out.line(out.dim(each));
-  }
+  out.dim_lines(text, 2);
 }
 
 }  // namespace penstock::analysis

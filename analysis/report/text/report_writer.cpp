@@ -21,6 +21,12 @@ std::string ReportWriter::styled(const char* code, std::string_view content) con
   return options.colours ? fmt::format("\033[{}m{}\033[0m", code, content) : std::string(content);
 }
 
+void ReportWriter::dim_lines(std::string_view content, std::size_t indent) {
+  for (const std::string& each : wrapped(content, screen_columns, indent)) {
+    line(dim(each));
+  }
+}
+
 void ReportWriter::warn(std::string_view content) {
   for (const std::string& each : wrapped(content, screen_columns, 2)) {
     line(styled("33", each));

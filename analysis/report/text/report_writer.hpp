@@ -23,6 +23,8 @@ class ReportWriter {
   void line(std::string_view content = "") { (text_ += content) += '\n'; }
   [[nodiscard]] std::string bold(std::string_view content) const { return styled("1", content); }
   [[nodiscard]] std::string dim(std::string_view content) const { return styled("2", content); }
+  /// Wraps a text into dim lines, of which those after the first are indented.
+  void dim_lines(std::string_view content, std::size_t indent = 0);
   void warn(std::string_view content);
   void table(const TextTable& table);
   /// Prints how many rows of a list were not shown.

@@ -45,9 +45,7 @@ void write_steps(ReportWriter& out) {
     text += fmt::format(" Not counted: {}.", fmt::join(outside, "; "));
   }
   out.line();
-  for (const std::string& each : wrapped(text, screen_columns)) {
-    out.line(out.dim(each));
-  }
+  out.dim_lines(text);
 }
 
 }  // namespace penstock::analysis

@@ -69,9 +69,7 @@ void write_meanings(ReportWriter& out, const std::vector<Cause>& causes) {
   if (meanings.empty()) {
     return;
   }
-  for (const std::string& each : wrapped(fmt::to_string(fmt::join(meanings, "; ")), screen_columns, 0)) {
-    out.line(out.dim(each));
-  }
+  out.dim_lines(fmt::to_string(fmt::join(meanings, "; ")));
 }
 
 /// Prints the reasons for "unattributed" in one line.
@@ -88,9 +86,7 @@ void write_gaps(ReportWriter& out) {
   const std::size_t more = out.report.gaps.size() - parts.size();
   const std::string text = fmt::format("unattributed: {}{}", fmt::join(parts, ", "),
                                        more == 0 ? "" : fmt::format(" and {} more", more));
-  for (const std::string& each : wrapped(text, screen_columns, 2)) {
-    out.line(out.dim(each));
-  }
+  out.dim_lines(text, 2);
 }
 
 void write_causes_alone(ReportWriter& out, const std::vector<Cause>& order) {
@@ -177,9 +173,7 @@ void write_call_sites(ReportWriter& out) {
     out.table(rows);
     out.note_more(waiting);
     if (const std::string hint = hint_at_wrapper(out.report); !hint.empty()) {
-      for (const std::string& line : wrapped(hint, screen_columns)) {
-        out.line(out.dim(line));
-      }
+      out.dim_lines(hint);
     }
     if (!out.report.call_sites.empty() && out.report.call_sites.front().line == 0 &&
         !out.report.call_sites.front().module.empty()) {
