@@ -111,12 +111,8 @@ LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& l
   set("PENSTOCK_RANKS", options.ranks);
   set("PENSTOCK_TRACE_LIMIT", options.keep_last);
   set("PENSTOCK_TRACE_KEEP", options.keep_last.empty() ? "" : "last");
-  if (!options.transport.empty()) {
-    plan.environment.emplace_back("PENSTOCK_TRANSPORT", options.transport);
-  }
-  if (options.everywhere) {
-    plan.environment.emplace_back("PENSTOCK_EVERYWHERE", "1");
-  }
+  set("PENSTOCK_TRANSPORT", options.transport);
+  set("PENSTOCK_EVERYWHERE", options.everywhere ? "1" : "");
   return plan;
 }
 
