@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/pipeline/analyse.hpp"
@@ -48,19 +49,22 @@ inline void add_what_if_option(CLI::App& command, std::vector<analysis::KernelFa
       .add_option_function<std::vector<std::string>>(
           "--what-if",
           [&what_if](const std::vector<std::string>& texts) {
-            for (const std::string& each : texts) what_if.push_back(*kernel_factor_of(each));
+            for (const std::string& text : texts) {
+              std::optional<analysis::KernelFactor> asked = kernel_factor_of(text);
+              if (!asked) {
+                throw CLI::ValidationError(
+                    "--what-if",
+                    fmt::format("\"{}\" is not PATTERN=FACTOR with a factor from 0 to 1000", text));
+              }
+              what_if.push_back(std::move(*asked));
+            }
           },
           "How long would it take if kernels took FACTOR of their time? PATTERN is a kernel's name, '*' "
           "stands "
           "for anything, '@7' behind it for stream 7 alone: 'hop*=0.5'; 0 leaves them out. May be given "
           "several times")
       ->type_name("PATTERN=FACTOR")
-      ->allow_extra_args(false)  // otherwise it would take the recording for a second one
-      ->check([](const std::string& text) {
-        return kernel_factor_of(text)
-                   ? ""
-                   : fmt::format("\"{}\" is not PATTERN=FACTOR with a factor from 0 to 1000", text);
-      });
+      ->allow_extra_args(false);  // otherwise it would take the recording for a second one
 }
 
 }  // namespace penstock::cli
