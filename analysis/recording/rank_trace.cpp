@@ -252,9 +252,18 @@ void RankTrace::forget_until(std::uint64_t time_ns) {
       of.last_post_ns = std::max(of.last_post_ns, half.post_ns);
     }
   }
+  const auto counts = [this](const Envelope& envelope) {
+    return std::any_of(lost.halves.begin(), lost.halves.end(), [&](const trace::LostHalves& each) {
+      return each.have_keys == 0 &&
+             Envelope{each.communicator, each.peer, each.tag, each.direction} == envelope;
+    });
+  };
   for (auto& [envelope, of] : forgotten) {
     std::tie(of.communicator, of.peer, of.tag, of.direction) = envelope;
-    lost.halves.push_back(of);
+    // of an envelope that the file could not count, earlier halves may be lost, too
+    if (lost.knows_all_halves || counts(envelope)) {
+      lost.halves.push_back(of);
+    }
   }
   const auto forget = [time_ns](auto& list, auto end_of) {
     std::erase_if(list, [&](const auto& each) { return end_of(each) <= time_ns; });

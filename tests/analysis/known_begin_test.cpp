@@ -151,6 +151,15 @@ TEST(KnownBegin, of_more_envelopes_than_are_counted_leaves_messages_alone) {
   EXPECT_EQ(time_of(report, Cause::unattributed), 60u * 60 + 60u * 5);
 }
 
+TEST(KnownBegin, after_messages_of_an_envelope_that_is_not_counted_leaves_messages_alone) {
+  std::vector<RecordingBuilder> ranks = messages(30, 40);
+  ranks[0].lost_halves(Direction::receive, 1, 40, 39 * 100 + 20);
+  ranks[1].counts_no_more();  // ten more end before knowledge begins, but nobody knows behind how many
+  const Report report = report_on(ranks, whole_run);
+  EXPECT_EQ(time_of(report, Cause::late_sender), 0u);
+  EXPECT_EQ(time_of(report, Cause::unattributed), 60u * 60 + 60u * 5);
+}
+
 /// Steps of 1000, of which rank 1's begin 100 later; from these on they are there.
 RecordingBuilder steps_from(std::int32_t rank, std::uint32_t first, bool are_numbered) {
   RecordingBuilder builder(rank, 2);
