@@ -1,6 +1,5 @@
 #include "interpose/windows/staged_accesses.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -41,26 +40,6 @@ class StagedAccess {
   Status status_;
 };
 
-class PendingStagedAccess final : public Pending {
- public:
-  explicit PendingStagedAccess(std::shared_ptr<StagedAccess> access) noexcept : access_(std::move(access)) {}
-
-  bool advance(bool arrived, const MPI_Status&) override {
-    if (!arrived) return false;
-    if (!stream_order_wait_.is_over([this] { return access_->may_end_now(); })) return false;
-    status_ = access_->end();
-    return true;
-  }
-  int complete(MPI_Status&, int code) override {
-    return code != MPI_SUCCESS || status_.ok() ? code : access_->raise(status_);
-  }
-
- private:
-  std::shared_ptr<StagedAccess> access_;
-  StreamOrderWait stream_order_wait_;
-  Status status_;
-};
-
 /// Never destroyed, as static destructors may use windows.
 struct StagedAccesses {
   std::mutex lock;
@@ -72,6 +51,35 @@ StagedAccesses& staged_accesses() {
 }
 
 std::atomic<std::size_t> staged_access_count{0};
+
+/// Forgets one that is over.
+void forget(const std::shared_ptr<StagedAccess>& access) {
+  StagedAccesses& accesses = staged_accesses();
+  const std::lock_guard guard(accesses.lock);
+  std::erase(accesses.all, access);
+  staged_access_count.store(accesses.all.size(), std::memory_order_release);
+}
+
+class PendingStagedAccess final : public Pending {
+ public:
+  explicit PendingStagedAccess(std::shared_ptr<StagedAccess> access) noexcept : access_(std::move(access)) {}
+
+  bool advance(bool arrived, const MPI_Status&) override {
+    if (!arrived) return false;
+    if (!stream_order_wait_.is_over([this] { return access_->may_end_now(); })) return false;
+    status_ = access_->end();
+    forget(access_);
+    return true;
+  }
+  int complete(MPI_Status&, int code) override {
+    return code != MPI_SUCCESS || status_.ok() ? code : access_->raise(status_);
+  }
+
+ private:
+  std::shared_ptr<StagedAccess> access_;
+  StreamOrderWait stream_order_wait_;
+  Status status_;
+};
 
 }  // namespace
 

@@ -49,34 +49,33 @@ std::shared_ptr<WindowOperation> Window::keep(std::size_t target, std::unique_pt
   return operation;
 }
 
-bool Window::step(WindowOperation& operation) {
-  const std::lock_guard lock(mutex_);
-  if (operation.pull == nullptr) return true;
-  bool is_over = false;
+bool Window::advance(WindowOperation& operation) noexcept {
+  bool is_over = operation.pull == nullptr;
+  if (is_over) return true;
   operation.status = operation.pull->advance(is_over);
   if (!operation.status.ok()) is_over = true;
   if (is_over) operation.pull.reset();
   return is_over;
 }
 
+bool Window::step(WindowOperation& operation) {
+  const std::lock_guard lock(mutex_);
+  if (!advance(operation)) return false;
+  const auto kept = std::ranges::find(operations_, &operation, &std::shared_ptr<WindowOperation>::get);
+  if (kept != operations_.end()) operations_.erase(kept);
+  return true;
+}
+
 bool Window::step_all(std::optional<std::size_t> target) noexcept {
   const std::lock_guard lock(mutex_);
   bool are_over = true;
-  const auto step_one = [&](const std::shared_ptr<WindowOperation>& operation) {
+  std::erase_if(operations_, [&](const std::shared_ptr<WindowOperation>& operation) {
     if (target && operation->target != *target) return false;
-    bool is_over = operation->pull == nullptr;
-    if (!is_over) {
-      operation->status = operation->pull->advance(is_over);
-      if (!operation->status.ok()) {
-        is_over = true;
-        if (failure_.ok()) failure_ = operation->status;
-      }
-      if (is_over) operation->pull.reset();
-    }
+    const bool is_over = advance(*operation);
+    if (failure_.ok()) failure_ = operation->status;
     are_over = are_over && is_over;
     return is_over;
-  };
-  std::erase_if(operations_, step_one);
+  });
   return are_over;
 }
 

@@ -85,7 +85,7 @@ class Window {
   /// Takes over a copy that has begun.
   [[nodiscard]] std::shared_ptr<WindowOperation> keep(std::size_t target,
                                                       std::unique_ptr<transports::Pull> pull);
-  /// Steps one; returns whether it is over.
+  /// Steps one, which the caller has a share of; returns whether it is over. Then the window forgets it.
   [[nodiscard]] bool step(WindowOperation& operation);
   /// Completes this rank's operations on a target (none: on all), with progress. Returns the first failure.
   [[nodiscard]] Status complete(std::optional<std::size_t> target);
@@ -96,6 +96,8 @@ class Window {
   void meet();
 
  private:
+  /// Steps one under the mutex; returns whether it is over.
+  [[nodiscard]] static bool advance(WindowOperation& operation) noexcept;
   [[nodiscard]] bool step_all(std::optional<std::size_t> target) noexcept;
 
   MPI_Win handle_;
@@ -106,7 +108,7 @@ class Window {
   WindowAttributes attributes_;
   transports::CallersMutex mutex_;
   Epochs epochs_;
-  std::vector<std::shared_ptr<WindowOperation>> operations_;
+  std::vector<std::shared_ptr<WindowOperation>> operations_;  ///< none that is over
   std::atomic<bool> is_freed_{false};
   Status failure_;  ///< the first of an operation since the last complete()
 };
