@@ -1,6 +1,7 @@
 #include "interpose/windows/access.hpp"
 
 #include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/progress/progress.hpp"
 #include "transports/host/in_call.hpp"
 
 namespace penstock::interpose {
@@ -40,6 +41,7 @@ CheckedTarget check_target(Window& window, const TargetPart& part) {
 transports::BufferView origin_view(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
   transports::BufferView view = view_of(buffer, count, datatype);
   view.handed_over_ns = transports::time_of_call_ns();
+  if (transports::lives_on_device(view.buffer.kind)) note_gpu_use();
   return view;
 }
 

@@ -33,7 +33,7 @@ struct CheckedTarget {
 /// Returns an MPI code for a buffer that a call describes.
 [[nodiscard]] int check_buffer(MPI_Count count, MPI_Datatype datatype) noexcept;
 
-/// Returns the view of a buffer, as handed over by the current call. Notes that a GPU is used.
+/// Returns the view of a buffer, as handed over by the current call. Notes that a GPU is used, if one is.
 [[nodiscard]] transports::BufferView origin_view(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
 }  // namespace penstock::interpose

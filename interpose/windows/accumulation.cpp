@@ -104,10 +104,6 @@ std::optional<Status> accumulate_in_place(Window& window, const CheckedTarget& t
   return operation == MPI_REPLACE ? copy_now(memory, Direction::put, origin, target.where) : Status{};
 }
 
-void note_gpu_of(const BufferView& view) {
-  if (transports::lives_on_device(view.buffer.kind)) note_gpu_use();
-}
-
 }  // namespace
 
 int accumulate(const std::shared_ptr<Window>& window, const char* mpi_call, const CallersBuffer& origin,
@@ -131,8 +127,6 @@ int accumulate(const std::shared_ptr<Window>& window, const char* mpi_call, cons
     if (operation != MPI_NO_OP && from.layout.bytes() != bytes) return window->raise(MPI_ERR_TRUNCATE);
     if (result != nullptr && to.layout.bytes() < bytes) return window->raise(MPI_ERR_TRUNCATE);
     if (result != nullptr) to.layout = to.layout.prefix(bytes);
-    note_gpu_of(from);
-    note_gpu_of(to);
     const BufferView* const earlier = result != nullptr ? &to : nullptr;
     const auto in_place = accumulate_in_place(*window, checked, from, earlier, operation, element);
     const Status done =
@@ -181,7 +175,6 @@ int compare_and_swap(Window& window, const void* origin, const void* compared, v
   const BufferView from = origin_view(origin, 1, target.datatype);
   const BufferView with = origin_view(compared, 1, target.datatype);
   const BufferView to = origin_view(result, 1, target.datatype);
-  for (const BufferView* const view : {&from, &with, &to}) note_gpu_of(*view);
   const Status done = swap_packed(window, checked, from, with, to);
   return done.ok() ? MPI_SUCCESS : window.errors().raise_status("MPI_Compare_and_swap", done);
 }

@@ -52,7 +52,6 @@ int move(const std::shared_ptr<Window>& window, const char* mpi_call, Direction 
       transports::Layout& longer = direction == Direction::put ? checked.where : buffer.layout;
       longer = longer.prefix(sent);
     }
-    if (transports::lives_on_device(buffer.buffer.kind)) note_gpu_use();
     const Status started = window->member(checked.rank).start(direction, buffer, checked.where, pull);
     say_what_was_refused();
     if (!started.ok()) return window->errors().raise_status(mpi_call, started);
