@@ -86,4 +86,10 @@ class Backoff {
   unsigned rounds_ = 0;
 };
 
+/// Calls `is_over()` until it returns true, with progress in between.
+template <typename IsOver>
+void wait_with_progress(IsOver is_over) {
+  for (Backoff backoff; !is_over(); backoff.pause()) progress();
+}
+
 }  // namespace penstock::interpose

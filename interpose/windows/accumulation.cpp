@@ -8,12 +8,13 @@
 #include "interpose/collectives/schedules/reduction_kind.hpp"
 #include "interpose/datatypes/basic_type.hpp"
 #include "interpose/datatypes/known_type.hpp"
+#include "interpose/progress/progress.hpp"
 #include "interpose/staging/host_memory.hpp"
 #include "interpose/windows/kernel_combination.hpp"
 #include "interpose/windows/movement.hpp"
 #include "interpose/windows/packed_combination.hpp"
+#include "interpose/windows/queued_work.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
-#include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -94,7 +95,7 @@ std::optional<Status> accumulate_in_place(Window& window, const CheckedTarget& t
     kernel = KernelCombination::find(memory, target.where, origin, operation, element);
     if (!kernel) return std::nullopt;
     // the kernel does not wait for what the application has queued
-    wait_with_progress([&] { return transports::is_idle(origin); });
+    wait_for_queued(origin.buffer, origin.handed_over_ns);
   }
   const Accumulating atomically(window.words(), target.rank);
   if (result != nullptr) {

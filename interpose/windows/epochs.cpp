@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "interpose/node/policy.hpp"
+#include "interpose/progress/progress.hpp"
 
 namespace penstock::interpose::epochs {
 namespace {

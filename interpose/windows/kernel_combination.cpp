@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "interpose/collectives/schedules/reduction_kind.hpp"
-#include "interpose/windows/window.hpp"
+#include "interpose/progress/progress.hpp"
 #include "transports/cuda/kernels.hpp"
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/tuning/tuning.hpp"

@@ -5,6 +5,7 @@
 
 #include "interpose/staging/host_memory.hpp"
 #include "interpose/windows/host_reach.hpp"
+#include "interpose/windows/queued_work.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/copy_selection/start_copy.hpp"
 #include "transports/device_memory/parts.hpp"
@@ -13,7 +14,6 @@
 #include "transports/ipc/reach.hpp"
 #include "transports/machine.hpp"
 #include "transports/small/small_copies.hpp"
-#include "transports/stream_order/stream_order.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -44,15 +44,6 @@ Status copy_through_host(const BufferView& from, const BufferView& to) {
   return copied.ok() ? transports::upload(to, packed.data()) : copied;
 }
 
-/// Waits for what the application queued before and may still use the view, if it is on a device.
-void wait_for_queued(const BufferView& view) {
-  if (!lives_on_device(view.buffer.kind) || !transports::cuda::application_is_waited_for()) return;
-  const ContextRef& context = Context::of(view.buffer);
-  if (context == nullptr || transports::cuda::application_is_idle(*context, view.handed_over_ns)) return;
-  const transports::cuda::ContextScope scope(*context);
-  if (scope.status().ok()) transports::cuda::wait_for_application(*context);
-}
-
 /// Returns the source of one copy in `context`, or nothing if its layout needs more than one.
 std::optional<transports::CopySource> as_source(const BufferView& from, const BufferView& to,
                                                 const ContextRef& context) {
@@ -80,7 +71,8 @@ Status start_addressed(const BufferView& from, const BufferView& to, const Conte
   auto source = has_contexts ? as_source(from, to, context) : std::nullopt;
   if (!source || (!lives_on_device(to.buffer.kind) && !transports::is_of_one_host_kind(to)))
     return copy_through_host(from, to);
-  if (!lives_on_device(to.buffer.kind)) wait_for_queued(from);  // a copy waits at its destination only
+  if (!lives_on_device(to.buffer.kind))
+    wait_for_queued(from.buffer, from.handed_over_ns);  // a copy waits at its destination only
   source->keeper = std::move(keeper);
   Status started = transports::start_copy(*source, to, context, pull);
   return started.code() == Code::declined ? copy_through_host(from, to) : started;

@@ -4,11 +4,10 @@
 #include <mutex>
 #include <utility>
 
-#include "transports/stream_order/stream_order.hpp"
+#include "interpose/progress/progress.hpp"
+#include "interpose/windows/queued_work.hpp"
 
 namespace penstock::interpose {
-
-namespace cuda = transports::cuda;
 
 Window::Window(MPI_Win handle, std::size_t rank, std::vector<MemberMemory> members, SharedWords words,
                const WindowAttributes& attributes, AllocatedMemory memory)
@@ -86,21 +85,7 @@ Status Window::complete(std::optional<std::size_t> target) {
 }
 
 void Window::wait_for_kernels() {
-  const auto& own = members_[rank_].reached();
-  if (!own || !transports::lives_on_device(own->kind) || !cuda::application_is_waited_for()) return;
-  const cuda::ContextRef context = cuda::Context::of(*own);
-  if (context == nullptr || cuda::application_is_idle(*context, 0)) return;
-  cuda::Event queued;
-  {
-    const cuda::ContextScope scope(*context);
-    if (!scope.status().ok()) return;  // nothing runs in a context that is gone
-    if (!cuda::application_may_be_marked() || !cuda::mark_application(context, queued).ok())
-      return cuda::wait_for_application(*context);
-  }
-  wait_with_progress([&] {
-    bool is_over = false;
-    return !queued.query(is_over).ok() || is_over;
-  });
+  if (const auto& own = members_[rank_].reached()) wait_for_queued(*own, 0);
 }
 
 void Window::meet() {

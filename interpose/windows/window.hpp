@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "interpose/calls/errors.hpp"
-#include "interpose/progress/progress.hpp"
 #include "interpose/windows/allocated_memory.hpp"
 #include "interpose/windows/member_memory.hpp"
 #include "interpose/windows/shared_words.hpp"
@@ -112,11 +111,5 @@ class Window {
   std::atomic<bool> is_freed_{false};
   Status failure_;  ///< the first of an operation since the last complete()
 };
-
-/// Calls `is_over()` until it returns true, with progress in between.
-template <typename IsOver>
-void wait_with_progress(IsOver is_over) {
-  for (Backoff backoff; !is_over(); backoff.pause()) progress();
-}
 
 }  // namespace penstock::interpose
