@@ -1,5 +1,7 @@
 #include "interpose/windows/accumulation.hpp"
 
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -143,20 +145,21 @@ namespace {
 Status swap_packed(Window& window, const CheckedTarget& target, const BufferView& origin,
                    const BufferView& compared, const BufferView& result) {
   const std::size_t bytes = target.where.bytes();
-  const PackedPair packed(bytes);
-  const HostMemory wanted = HostMemory::take(bytes);
-  if (packed.is_empty() || wanted.data() == nullptr) return out_of_host_memory();
-  if (Status fetched = transports::download(packed.origins(), origin); !fetched.ok()) return fetched;
+  using Value = std::array<char, sizeof(std::uint64_t)>;  // the largest of the comparable ones
+  Value desired{};
+  Value wanted{};
+  Value found{};
+  if (Status fetched = transports::download(desired.data(), origin); !fetched.ok()) return fetched;
   if (Status fetched = transports::download(wanted.data(), compared); !fetched.ok()) return fetched;
   MemberMemory& memory = window.member(target.rank);
   {
     const Accumulating atomically(window.words(), target.rank);
-    if (Status read = memory.read(packed.targets(), target.where); !read.ok()) return read;
-    if (std::memcmp(packed.targets(), wanted.data(), bytes) == 0) {
-      if (Status written = memory.write(target.where, packed.origins()); !written.ok()) return written;
+    if (Status read = memory.read(found.data(), target.where); !read.ok()) return read;
+    if (std::memcmp(found.data(), wanted.data(), bytes) == 0) {
+      if (Status written = memory.write(target.where, desired.data()); !written.ok()) return written;
     }
   }
-  return transports::upload(result, packed.targets());
+  return transports::upload(result, found.data());
 }
 
 /// MPI compares integers, truth values and bytes.
