@@ -34,16 +34,18 @@ std::optional<KernelCombination> KernelCombination::find(const MemberMemory& mem
     return std::nullopt;
   }
   const auto known = reduction_kind(element, operation);
+  // without gaps between them, pairs are not as kernels know them
+  if (!known || known->pairs != MPI_DATATYPE_NULL) return std::nullopt;
   KernelCombination found;
   found.context_ = cuda::Context::of(origin.buffer);
   if (found.context_ == nullptr) return std::nullopt;
   const MemberMemory::ForKernels reached = memory.for_kernels(origin, where);
   void* const target = reached.address;
   found.keeper_ = reached.keeper;
-  if (!known || target == nullptr || !suits_kernels(*found.context_, where.bytes())) return std::nullopt;
+  if (target == nullptr || !suits_kernels(*found.context_, where.bytes())) return std::nullopt;
   const std::size_t bytes = transports::bytes_of(known->type);
   const std::size_t alignment = std::min<std::size_t>(bytes, 8);
-  if (where.bytes() % bytes != 0 || reinterpret_cast<std::uintptr_t>(target) % alignment != 0 ||
+  if (reinterpret_cast<std::uintptr_t>(target) % alignment != 0 ||
       reinterpret_cast<std::uintptr_t>(origin.first_byte()) % alignment != 0) {
     return std::nullopt;
   }

@@ -112,6 +112,31 @@ TEST_P(Accumulates, combine_pairs_with_gaps_between) {
   EXPECT_TRUE(got[2] == (Pair{1.0, 0}));
 }
 
+TEST_P(Accumulates, combine_pairs_that_a_derived_type_packs_without_gaps) {
+  struct __attribute__((packed)) Pair {
+    double value;
+    int place;
+    bool operator==(const Pair&) const = default;
+  };
+  static_assert(sizeof(Pair) == 12);
+  const std::array<int, 4> lengths{1, 1, 1, 1};
+  const std::array<MPI_Aint, 4> places{0, 12, 24, 36};
+  MPI_Datatype packed = MPI_DATATYPE_NULL;
+  MPI_Type_create_hindexed(4, lengths.data(), places.data(), MPI_DOUBLE_INT, &packed);
+  MPI_Type_commit(&packed);
+  WindowOf<Pair> window(kind_of_rank(mixed), 4);
+  window.elements().set({{1.0, 10}, {5.0, 11}, {2.0, 12}, {6.0, 13}});
+  Elements<Pair> origin(GetParam(), 4);
+  origin.set({{3.0, 20}, {4.0, 21}, {2.0, 5}, {7.0, 23}});
+  MPI_Win_fence(0, window.get());
+  ASSERT_EQ(MPI_Accumulate(origin.data(), 1, packed, (rank() + 1) % ranks(), 0, 1, packed, MPI_MAXLOC,
+                           window.get()),
+            MPI_SUCCESS);
+  MPI_Win_fence(0, window.get());
+  EXPECT_TRUE(window.elements().get() == (std::vector<Pair>{{3.0, 20}, {5.0, 11}, {2.0, 5}, {7.0, 23}}));
+  MPI_Type_free(&packed);
+}
+
 TEST_P(Accumulates, combine_elements_of_derived_types) {
   MPI_Datatype every_other = MPI_DATATYPE_NULL;
   MPI_Type_vector(5, 1, 2, MPI_INT, &every_other);
