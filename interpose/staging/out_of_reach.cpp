@@ -17,8 +17,7 @@ bool is_out_of_reach(const void* buffer, MPI_Count count, MPI_Datatype datatype)
   if (!touches_device(buffer, count, datatype)) return false;
   const transports::BufferView view = view_of(buffer, count, datatype);
   const auto is_refused = [](const transports::Buffer& one) {
-    return one.kind == transports::BufferKind::unknown ||
-           (transports::lives_on_device(one.kind) && one.kind != transports::BufferKind::managed);
+    return one.kind == transports::BufferKind::unknown || transports::belongs_to_context(one.kind);
   };
   if (!view.is_scattered()) return is_refused(view.buffer);
   return std::ranges::any_of(*view.parts,

@@ -15,6 +15,7 @@
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
+#include "interpose/staging/out_of_reach.hpp"
 #include "interpose/windows/allocated_memory.hpp"
 #include "interpose/windows/epochs.hpp"
 #include "interpose/windows/window_table.hpp"
@@ -43,12 +44,6 @@ int greatest(MPI_Comm communicator, int own, int& code) {
     return PMPI_Iallreduce(&own, &all, 1, MPI_INT, MPI_MAX, communicator, request);
   });
   return all;
-}
-
-/// Memory that only a GPU reaches; others leave managed memory to the library, as the host can access it.
-bool is_device_memory(const WindowArguments& arguments) {
-  if (arguments.size == 0 || !transports::is_on_device(arguments.base)) return false;
-  return transports::inspect(arguments.base).kind != transports::BufferKind::managed;
 }
 
 /// Returns why this rank cannot reach some member's memory; null if it reaches all.
@@ -154,7 +149,7 @@ int make_window_of(const WindowArguments& arguments, const char* why_not, int fl
 }  // namespace
 
 Maker maker_of(const WindowArguments& arguments) {
-  return maker_if(arguments, is_device_memory(arguments));
+  return maker_if(arguments, arguments.size > 0 && is_out_of_reach(arguments.base));
 }
 
 Maker maker_of_allocated(const WindowArguments& arguments) {

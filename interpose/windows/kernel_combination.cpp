@@ -28,9 +28,8 @@ std::optional<KernelCombination> KernelCombination::find(const MemberMemory& mem
                                                          const transports::Layout& where,
                                                          const transports::BufferView& origin,
                                                          MPI_Op operation, MPI_Datatype element) {
-  const transports::BufferKind kind = origin.buffer.kind;
-  if (!transports::lives_on_device(kind) || kind == transports::BufferKind::managed ||
-      origin.is_scattered() || !origin.layout.is_contiguous()) {
+  if (!transports::belongs_to_context(origin.buffer.kind) || origin.is_scattered() ||
+      !origin.layout.is_contiguous()) {
     return std::nullopt;
   }
   const auto known = reduction_kind(element, operation);

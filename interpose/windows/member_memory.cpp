@@ -18,6 +18,7 @@
 namespace penstock::interpose {
 namespace {
 
+using transports::belongs_to_context;
 using transports::Buffer;
 using transports::BufferKind;
 using transports::BufferView;
@@ -30,10 +31,6 @@ using transports::cuda::ContextRef;
 const std::uint64_t& probed_word() noexcept {
   static const std::uint64_t word = transports::this_process().nonce;
   return word;
-}
-
-bool belongs_to_context(const Buffer& buffer) noexcept {
-  return lives_on_device(buffer.kind) && buffer.kind != BufferKind::managed;
 }
 
 /// Copies through host memory, for views of any layouts and in any contexts.
@@ -53,7 +50,7 @@ std::optional<transports::CopySource> as_source(const BufferView& from, const Bu
   source.is_pinned = from.is_pinned_throughout();
   if (from.layout.is_contiguous()) return source;
   const auto loops = from.layout.loops();
-  if (!loops || !belongs_to_context(from.buffer) ||
+  if (!loops || !belongs_to_context(from.buffer.kind) ||
       !from.buffer.holds(from.layout.first_offset(), loops->extent()) ||
       !transports::can_copy_by_kernel(to, context)) {
     return std::nullopt;
@@ -66,8 +63,9 @@ std::optional<transports::CopySource> as_source(const BufferView& from, const Bu
 Status start_addressed(const BufferView& from, const BufferView& to, const ContextRef& context,
                        std::shared_ptr<const void> keeper, std::unique_ptr<transports::Pull>& pull) {
   if (from.is_scattered() || to.is_scattered()) return copy_through_host(from, to);
-  const bool has_contexts = (!belongs_to_context(from.buffer) || from.buffer.context == context->handle()) &&
-                            (!belongs_to_context(to.buffer) || to.buffer.context == context->handle());
+  const bool has_contexts =
+      (!belongs_to_context(from.buffer.kind) || from.buffer.context == context->handle()) &&
+      (!belongs_to_context(to.buffer.kind) || to.buffer.context == context->handle());
   auto source = has_contexts ? as_source(from, to, context) : std::nullopt;
   if (!source || (!lives_on_device(to.buffer.kind) && !transports::is_of_one_host_kind(to)))
     return copy_through_host(from, to);
@@ -186,7 +184,7 @@ BufferView MemberMemory::view(const Buffer& buffer, const Layout& where) const {
 /// Prefers the context of the origin's buffer, which may map the memory, too, to that which mapped it first.
 MemberMemory::Addressed MemberMemory::addressed_for(const BufferView& origin) const {
   Addressed found{*reached_, mapped_ != nullptr ? mapped_->context() : nullptr, mapped_};
-  if (mapped_ == nullptr || !belongs_to_context(origin.buffer) ||
+  if (mapped_ == nullptr || !belongs_to_context(origin.buffer.kind) ||
       origin.buffer.context == found.context->handle()) {
     return found;
   }
@@ -242,7 +240,7 @@ Status MemberMemory::start(Direction direction, const BufferView& origin, const 
 MemberMemory::ForKernels MemberMemory::for_kernels(const BufferView& origin,
                                                    const Layout& where) const noexcept {
   ForKernels found;
-  if (!reached_ || !belongs_to_context(*reached_) || !where.is_contiguous()) return found;
+  if (!reached_ || !belongs_to_context(reached_->kind) || !where.is_contiguous()) return found;
   static_cast<void>(transports::guarded([&]() -> Status {
     const auto [buffer, context, keeper] = addressed_for(origin);
     if (buffer.context == origin.buffer.context)

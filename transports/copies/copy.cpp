@@ -163,9 +163,9 @@ bool is_in_few_rows(const Layout& layout) noexcept {
 /// queued, and the copy engine must do it.
 bool queue_kernel(const BufferView& view, LayoutCursor& cursor, void* contiguous, Side side,
                   std::size_t bytes, bool gathers, CUstream stream) noexcept {
-  if (!is_in_short_pieces(view.layout) || !lives_on_device(view.buffer.kind) ||
-      view.buffer.kind == BufferKind::managed || view.layout.bytes() > UINT32_MAX ||
-      cursor.position() + bytes > view.layout.bytes() || !is_reached_by_kernels(contiguous, side, bytes) ||
+  if (!is_in_short_pieces(view.layout) || !belongs_to_context(view.buffer.kind) ||
+      view.layout.bytes() > UINT32_MAX || cursor.position() + bytes > view.layout.bytes() ||
+      !is_reached_by_kernels(contiguous, side, bytes) ||
       (side == Side::host && is_in_few_rows(view.layout) && is_on_shared_gpu(view.buffer))) {
     return false;
   }

@@ -10,10 +10,7 @@ namespace {
 
 /// True for device memory of two contexts. Managed memory is reached from any context.
 bool needs_peer_copy(const Buffer& source, const Buffer& destination) noexcept {
-  const auto belongs_to_a_context = [](const Buffer& buffer) {
-    return lives_on_device(buffer.kind) && buffer.kind != BufferKind::managed;
-  };
-  return belongs_to_a_context(source) && belongs_to_a_context(destination) &&
+  return belongs_to_context(source.kind) && belongs_to_context(destination.kind) &&
          source.context != destination.context;
 }
 
@@ -21,10 +18,8 @@ bool needs_peer_copy(const Buffer& source, const Buffer& destination) noexcept {
 bool can_copy_pieces(const Payload& payload) {
   const Offer& offer = payload.offer;
   const Buffer& destination = payload.destination.buffer;
-  if (offer.strided == 0 || !lives_on_device(offer.kind) || offer.kind == BufferKind::managed ||
-      !lives_on_device(destination.kind)) {
+  if (offer.strided == 0 || !belongs_to_context(offer.kind) || !lives_on_device(destination.kind))
     return false;
-  }
   const Buffer source = inspect(reinterpret_cast<const void*>(offer.address));
   // some absolute addresses may be in another allocation, even in host memory
   return offer.extent() != 0 && source.holds(0, offer.extent()) && !needs_peer_copy(source, destination) &&

@@ -32,6 +32,11 @@ enum class BufferKind : std::uint8_t {
          kind == BufferKind::managed;
 }
 
+/// Returns whether copies must know the memory's context; managed memory is reached from any.
+[[nodiscard]] constexpr bool belongs_to_context(BufferKind kind) noexcept {
+  return lives_on_device(kind) && kind != BufferKind::managed;
+}
+
 [[nodiscard]] const char* name_of(BufferKind kind) noexcept;
 
 /// One address, classified. A value; owns nothing.

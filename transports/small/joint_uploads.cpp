@@ -101,7 +101,7 @@ Status upload_jointly(std::span<const Upload> uploads) {
 bool suits_a_joint_upload(const BufferView& view) noexcept {
   const std::size_t bytes = view.layout.bytes();
   return bytes != 0 && bytes <= largest_joint_upload && view.layout.is_contiguous() && !view.is_scattered() &&
-         lives_on_device(view.buffer.kind) && view.buffer.kind != BufferKind::managed;
+         belongs_to_context(view.buffer.kind);
 }
 
 bool upload_together(std::span<const Upload> uploads) noexcept {

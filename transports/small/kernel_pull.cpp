@@ -67,8 +67,7 @@ bool suits_kernels_for_managed(const CopySource& source, const BufferView& desti
 
 bool can_copy_by_kernel(const BufferView& destination, const cuda::ContextRef& context) noexcept {
   const Layout& layout = destination.layout;
-  if (context == nullptr || !lives_on_device(destination.buffer.kind) ||
-      destination.buffer.kind == BufferKind::managed || !runs_copy_kernels(*context)) {
+  if (context == nullptr || !belongs_to_context(destination.buffer.kind) || !runs_copy_kernels(*context)) {
     return false;
   }
   if (layout.is_contiguous()) return true;

@@ -32,8 +32,7 @@ struct BlocksInRow {
 
 /// Returns none if kernels should not access the memory.
 [[nodiscard]] inline std::optional<transports::Buffer> kernel_memory(transports::BufferView view) noexcept {
-  const bool suits_kernels =
-      transports::lives_on_device(view.buffer.kind) && view.buffer.kind != transports::BufferKind::managed;
+  const bool suits_kernels = transports::belongs_to_context(view.buffer.kind);
   return suits_kernels ? std::optional(std::move(view.buffer)) : std::nullopt;
 }
 
