@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/interpose/windows/library_windows.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/seed_of_today.hpp"
@@ -27,6 +28,7 @@ namespace {
 using penstock::test_support::Memory;
 using penstock::test_support::MemoryKind;
 using penstock::test_support::Random;
+using penstock::windows::library_makes_windows;
 
 constexpr std::size_t cell_bytes = 256;
 constexpr std::size_t arena_bytes = 64 * 1024;
@@ -35,18 +37,6 @@ constexpr std::array arena_kinds = {MemoryKind::device, MemoryKind::pageable, Me
 
 int own_rank = 0;
 int rank_count = 0;
-bool library_makes_windows = false;
-
-void see_whether_library_makes_windows() {
-  MPI_Comm own = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &own);
-  MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-  MPI_Win window = MPI_WIN_NULL;
-  library_makes_windows =
-      MPI_Win_create(&own_rank, sizeof own_rank, 1, MPI_INFO_NULL, own, &window) == MPI_SUCCESS;
-  if (library_makes_windows) MPI_Win_free(&window);
-  MPI_Comm_free(&own);
-}
 
 /// A predefined type with operations that are exact in any order on the numbers used here.
 struct Basic {
@@ -260,7 +250,7 @@ Program draw_program(std::uint64_t seed) {
     program.units.push_back(1 << random.between(0, 3));
   }
   const std::size_t on_device = random.below(static_cast<std::size_t>(rank_count));
-  if (!library_makes_windows || random.chance(95)) {  // else perhaps all host memory: origins are staged
+  if (!library_makes_windows() || random.chance(95)) {  // else perhaps all host memory: origins are staged
     program.kinds[on_device] = MemoryKind::device;
     program.cells[on_device] = std::max<std::size_t>(program.cells[on_device], 1);
   }
@@ -555,7 +545,7 @@ int main(int argc, char** argv) {
   if (own_rank == 0)
     std::printf("%llu seeds from %llu on\n", static_cast<unsigned long long>(seeds),
                 static_cast<unsigned long long>(first));
-  see_whether_library_makes_windows();
+  static_cast<void>(library_makes_windows());  // all ranks come to it here
   penstock::test_support::watch(own_rank, 60);
   for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
     penstock::test_support::progress("seed %llu", static_cast<unsigned long long>(seed));

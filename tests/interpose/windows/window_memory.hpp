@@ -8,10 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "tests/interpose/windows/library_windows.hpp"
 #include "tests/programs/test_messages.hpp"
 
 namespace penstock::windows {
 
+using programs::class_of;
 using programs::rank;
 using test_support::Memory;
 using test_support::MemoryKind;
@@ -20,29 +22,6 @@ inline int ranks() {
   int size = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   return size;
-}
-
-inline int class_of(int code) {
-  int error_class = MPI_SUCCESS;
-  MPI_Error_class(code, &error_class);
-  return error_class;
-}
-
-/// Open MPI 4.1 makes no windows of given host memory over some transports. The same on all ranks.
-inline bool library_makes_windows() {
-  static const bool makes = [] {
-    MPI_Comm own = MPI_COMM_NULL;
-    MPI_Comm_dup(MPI_COMM_WORLD, &own);
-    MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-    int memory = 0;
-    MPI_Win window = MPI_WIN_NULL;
-    const bool is_made =
-        MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, own, &window) == MPI_SUCCESS;
-    if (is_made) MPI_Win_free(&window);
-    MPI_Comm_free(&own);
-    return is_made;
-  }();
-  return makes;
 }
 
 /// Returns whether all ranks' kinds are of the host; then the library makes the window.
