@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace penstock::interpose {
 
@@ -38,6 +39,13 @@ inline constexpr Waiting waiting[] = {
 /// Returns the name with its prefix: "MPI_Send". A literal.
 [[nodiscard]] constexpr const char* name_of(Function function) noexcept {
   return detail::names[static_cast<std::size_t>(function)];
+}
+
+/// The same for both sizes of counts: "MPI_Put" for MPI_Put_c, too.
+[[nodiscard]] constexpr std::string_view name_without_c(Function function) noexcept {
+  std::string_view name = name_of(function);
+  if (name.ends_with("_c")) name.remove_suffix(2);
+  return name;
 }
 
 /// Returns true if the call may last until another rank does something.

@@ -54,7 +54,8 @@ class ErrorTarget {
   [[nodiscard]] ErrorTarget kept() const noexcept;
 
   int raise(int code) const;
-  /// Prints "penstock: MPI_Put: device buffers are not supported in this call", then raises MPI_ERR_BUFFER.
+  /// Prints "penstock: MPI_Win_attach: device buffers are not supported in this call", then raises
+  /// MPI_ERR_BUFFER.
   int refuse_device_buffer(const char* mpi_call) const;
   /// Prints a line on what failed in `mpi_call`, then raises MPI_ERR_OTHER or the class that fits the status.
   int raise_status(const char* mpi_call, const Status& status) const;

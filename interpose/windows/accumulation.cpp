@@ -5,7 +5,6 @@
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <utility>
 
 #include "interpose/collectives/schedules/reduction_kind.hpp"
 #include "interpose/datatypes/basic_type.hpp"

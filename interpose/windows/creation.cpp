@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <new>
 #include <string_view>
 #include <utility>
 #include <vector>

@@ -256,7 +256,10 @@ int start(Window& window, MPI_Group group) {
   const auto posts = [&](std::size_t target) -> SharedWords::Counter& {
     return window.words().posts(target, window.rank());
   };
-  wait_with_progress([&] { return have_all_done(targets, posts, window.epochs().posts_seen); });
+  wait_with_progress([&] {
+    const std::lock_guard guard(window.mutex());
+    return have_all_done(targets, posts, window.epochs().posts_seen);
+  });
   return MPI_SUCCESS;
 }
 

@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "transports/memory/layout_cursor.hpp"
-
 namespace penstock::interpose {
 namespace {
 

@@ -39,9 +39,7 @@ class MemberMemory {
   /// Finds the way to the memory and tries it. Returns null, or why there is none: a literal.
   [[nodiscard]] const char* open() noexcept;
 
-  [[nodiscard]] std::uint64_t bytes() const noexcept { return record_.bytes; }
   [[nodiscard]] std::int64_t unit() const noexcept { return record_.unit; }
-  [[nodiscard]] bool is_own() const noexcept { return is_own_; }
   /// Returns whether all bytes of a layout, counted from the memory's base, are in it.
   [[nodiscard]] bool holds(const transports::Layout& where) const noexcept;
 

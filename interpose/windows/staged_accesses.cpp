@@ -1,6 +1,7 @@
 #include "interpose/windows/staged_accesses.hpp"
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <vector>
 

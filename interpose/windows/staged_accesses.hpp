@@ -5,10 +5,10 @@
 
 #include <mpi.h>
 
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "interpose/binding/function_names.hpp"
@@ -31,8 +31,7 @@ int end_staged_accesses(const char* mpi_call, MPI_Win window, std::optional<int>
 enum class WindowBuffers : std::uint8_t { none, read, written, read_and_result, fetched_one, swapped };
 
 constexpr WindowBuffers window_buffers_of(Function function) noexcept {
-  std::string_view name = name_of(function);
-  if (name.ends_with("_c")) name.remove_suffix(2);
+  const std::string_view name = name_without_c(function);
   const auto is_one_of = [name](auto... names) { return ((name == names) || ...); };
   if (is_one_of("MPI_Put", "MPI_Rput", "MPI_Accumulate", "MPI_Raccumulate")) return WindowBuffers::read;
   if (is_one_of("MPI_Get", "MPI_Rget")) return WindowBuffers::written;

@@ -1,5 +1,5 @@
 // Wraps the one-sided calls: those on windows of ours are carried out here, those on the MPI library's own
-// are passed on, as long as they have no device buffer. Generated from the table.
+// are passed on, with stand-ins for device buffers. Generated from the table.
 #include <mpi.h>
 
 #include <memory>
@@ -20,9 +20,7 @@ namespace {
 
 template <Function function>
 constexpr bool is_named(const char* name) {
-  std::string_view own = name_of(function);
-  if (own.ends_with("_c")) own.remove_suffix(2);
-  return own == name;
+  return name_without_c(function) == name;
 }
 
 /// By name, as a handle may be an int like other arguments.

@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <memory>
-#include <type_traits>
 
 #include "interpose/binding/function_names.hpp"
 #include "interpose/staging/out_of_reach.hpp"
