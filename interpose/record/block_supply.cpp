@@ -31,7 +31,9 @@ ClaimedBlock BlockSupply::take() noexcept {
   if (std::byte* ready = take_ready()) return {ready, Refusal::none, 0};
   // The thread has not come to what was announced, and need not: each block that it makes ready is one less
   // that has records, where the oldest are overwritten.
-  if (needs_) static_cast<void>(needs_->try_acquire());
+  if (needs_ && needs_->try_acquire() && stopping_.load(std::memory_order_relaxed)) {
+    needs_->release();  // it may have been stop()'s, which the thread waits for
+  }
   const ClaimedBlock claimed = claim();
   if (claimed.begin != nullptr || !file_.belongs_to_this_process()) return claimed;
   // The thread, which a forked child does not have, may be preparing the last block that there is room for.
