@@ -1,7 +1,7 @@
 # Unit tests: GoogleTest programs that start no MPI job, so that sanitizers can watch them.
 #
 #   penstock_add_unit_test(<target> SOURCES <file>... [LIBRARIES <target>...] [THREADS] [ENVIRONMENT <name=value>...]
-#                          [TIMEOUT <seconds>])
+#                          [TIMEOUT <seconds>] [SHARDS <n>])
 #     A program of unit tests. THREADS: worth running under ThreadSanitizer.
 #
 #   penstock_run_unit_tests(<target> LABELS <label>... [ENVIRONMENT <name=value>...] [TIMEOUT <seconds>] [SHARDS <n>])
@@ -17,7 +17,7 @@ add_custom_target(unit_tests)
 add_custom_target(thread_tests)
 
 function(penstock_add_unit_test target)
-  cmake_parse_arguments(PARSE_ARGV 1 test "THREADS" "TIMEOUT" "SOURCES;LIBRARIES;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 test "THREADS" "TIMEOUT;SHARDS" "SOURCES;LIBRARIES;ENVIRONMENT")
   add_executable(${target} ${test_SOURCES})
   target_link_libraries(${target} PRIVATE penstock_options ${test_LIBRARIES} GTest::gtest GTest::gtest_main)
   penstock_precompile_gtest(${target})
@@ -25,7 +25,7 @@ function(penstock_add_unit_test target)
   if(test_THREADS)
     list(APPEND labels threads)
   endif()
-  penstock_run_unit_tests(${target} LABELS ${labels} TIMEOUT "${test_TIMEOUT}" ENVIRONMENT ${test_ENVIRONMENT})
+  penstock_run_unit_tests(${target} LABELS ${labels} TIMEOUT "${test_TIMEOUT}" SHARDS "${test_SHARDS}" ENVIRONMENT ${test_ENVIRONMENT})
 endfunction()
 
 function(penstock_run_unit_tests target)
