@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -18,7 +20,7 @@ namespace {
 
 constexpr std::size_t most_notices = 256;  ///< bounds what a program may cause without end
 
-struct Ballot {
+struct Printed {
   std::string text;
   std::uint64_t at_ns;
   bool recorded = false;
@@ -26,7 +28,7 @@ struct Ballot {
 
 struct Notices {
   std::mutex mutex;
-  std::vector<Ballot> said;
+  std::vector<Printed> printed;
 };
 
 /// Never destroyed, as destructors may call notice(), too.
@@ -35,13 +37,13 @@ Notices& notices() {
   return *all;
 }
 
-void record_it(Ballot& said) {
-  if (said.recorded || !is_on()) return;
+void record_it(Printed& printed) {
+  if (printed.recorded || !is_on()) return;
   trace::Notice record{};
-  record.at_ns = said.at_ns;
-  record.text = intern(said.text);
+  record.at_ns = printed.at_ns;
+  record.text = intern(printed.text);
   record.kind = trace::RecordKind::notice;
-  said.recorded = recording().write_rare(&record, 1);
+  printed.recorded = recording().write_rare(&record, 1);
 }
 
 }  // namespace
@@ -50,7 +52,10 @@ void say(std::string_view text) noexcept {
   char line[1024] = "penstock: ";
   const std::size_t prefix = std::strlen(line);
   const std::size_t taken = std::min(text.size(), sizeof line - prefix - 1);
-  std::memcpy(line + prefix, text.data(), taken);
+  // a setting's value may have line feeds
+  std::replace_copy_if(
+      text.begin(), text.begin() + static_cast<std::ptrdiff_t>(taken), line + prefix,
+      [](unsigned char each) { return std::iscntrl(each) != 0; }, ' ');
   line[prefix + taken] = '\n';
   [[maybe_unused]] const ssize_t written =
       retried([&] { return ::write(STDERR_FILENO, line, prefix + taken + 1); });
@@ -59,12 +64,11 @@ void say(std::string_view text) noexcept {
 void notice(std::string_view text) noexcept try {
   Notices& all = notices();
   const std::lock_guard lock(all.mutex);
-  const bool known =
-      std::any_of(all.said.begin(), all.said.end(), [&](const Ballot& s) { return s.text == text; });
-  if (known || all.said.size() == most_notices) return;
+  const bool known = std::ranges::any_of(all.printed, [&](const Printed& each) { return each.text == text; });
+  if (known || all.printed.size() == most_notices) return;
   say(text);
-  all.said.push_back({std::string(text), now_ns()});
-  record_it(all.said.back());
+  all.printed.push_back({std::string(text), now_ns()});
+  record_it(all.printed.back());
 } catch (...) {
   say(text);  // no memory to remember the text
 }
@@ -72,7 +76,7 @@ void notice(std::string_view text) noexcept try {
 void write_kept_notices() noexcept try {
   Notices& all = notices();
   const std::lock_guard lock(all.mutex);
-  for (Ballot& said : all.said) record_it(said);
+  for (Printed& each : all.printed) record_it(each);
 } catch (...) {
   say("out of memory: earlier notices are not in the recording");
 }

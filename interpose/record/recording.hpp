@@ -75,7 +75,7 @@ class Recording {
 
 [[nodiscard]] Recording& recording() noexcept;
 
-/// Writes "penstock: …" to stderr in one piece, and does not record it.
+/// Writes "penstock: …" to stderr in one piece and on one line, and does not record it.
 void say(std::string_view text) noexcept;
 
 /// Records what is known of the run (trace::Fact); nothing if `value` is empty. Thread: any.

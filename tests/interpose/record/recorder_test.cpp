@@ -766,6 +766,11 @@ TEST(Recorder, a_second_begin_and_a_second_end_change_nothing) {
   EXPECT_EQ(ReadRecording(folder.recording()).all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), 1u);
 }
 
+TEST(Notice, is_one_line_whatever_is_in_it) {
+  const auto result = in_child([&] { record::notice("a value\nof two lines and\033[31m"); });
+  EXPECT_EQ(result.errors, "penstock: a value of two lines and [31m\n");
+}
+
 TEST(Notice, is_said_once_and_kept_whenever_it_comes) {
   const TemporaryFolder folder;
   const auto result = in_child([&] {
