@@ -1,5 +1,5 @@
-// The peer transport: the receiver maps the sender's allocation by CUDA IPC, and its copy engine pulls over
-// NVLink or PCIe. The sender's process takes no part.
+// Peer access over NVLink or PCIe: the receiver's GPU reads the sender's memory, mapped by CUDA IPC.
+// The sender's process takes no part.
 #include "transports/copy_selection/start_copy.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/ipc/reach.hpp"
