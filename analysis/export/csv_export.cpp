@@ -44,8 +44,12 @@ constexpr TableWords activities_table{
 constexpr TableWords ranges_table{"ranges.csv", "rank,thread,begin_ns,end_ns,name,domain,depth"};
 constexpr TableWords waits_table{"cuda_synchronisations.csv",
                                  "rank,device,stream,begin_ns,end_ns,what,correlation,issued_by_penstock"};
-constexpr std::array all_tables{ranks_table,     calls_table,      messages_table, operations_table,
-                                transfers_table, activities_table, ranges_table,   waits_table};
+constexpr TableWords power_table{"gpu_power.csv",
+                                 "rank,gpu,index,begin_ns,end_ns,power_mw,energy_mj,sm_mhz,most_sm_mhz,"
+                                 "memory_mhz,temperature_c,throttle_reasons"};
+constexpr std::array all_tables{ranks_table,      calls_table,     messages_table,
+                                operations_table, transfers_table, activities_table,
+                                ranges_table,     waits_table,     power_table};
 
 class CsvExporter : public Exporter {
  public:
@@ -58,7 +62,8 @@ class CsvExporter : public Exporter {
         transfers_(open(destination, transfers_table)),
         activities_(open(destination, activities_table)),
         ranges_(open(destination, ranges_table)),
-        waits_(open(destination, waits_table)) {}
+        waits_(open(destination, waits_table)),
+        power_(open(destination, power_table)) {}
 
   void add(const ExportedRank& rank) override {
     const trace::FileHeader& header = rank.trace().header;
@@ -81,11 +86,12 @@ class CsvExporter : public Exporter {
     add_activities(rank, rank.trace().copies);
     add_ranges(rank);
     add_waits(rank);
+    add_power(rank);
   }
 
   void finish() override {
-    for (CsvTable* table :
-         {&ranks_, &calls_, &messages_, &operations_, &transfers_, &activities_, &ranges_, &waits_}) {
+    for (CsvTable* table : {&ranks_, &calls_, &messages_, &operations_, &transfers_, &activities_, &ranges_,
+                            &waits_, &power_}) {
       table->close();
     }
   }
@@ -258,8 +264,24 @@ class CsvExporter : public Exporter {
     }
   }
 
+  void add_power(const ExportedRank& rank) {
+    for (const trace::GpuSample& sample : rank.trace().gpu_samples) {
+      power_.cell(rank.trace().header.world_rank).cell(rank.names().text(sample.gpu)).cell(sample.index);
+      times(power_, rank.clock(), sample.begin_ns, sample.end_ns);
+      power_.cell_if(sample.power_mw != 0, sample.power_mw)
+          .cell_if(sample.energy_mj != 0, sample.energy_mj)
+          .cell_if(sample.sm_mhz != 0, sample.sm_mhz)
+          .cell_if(sample.most_sm_mhz != 0, sample.most_sm_mhz)
+          .cell_if(sample.memory_mhz != 0, sample.memory_mhz)
+          .cell_if(sample.temperature_c != 0, static_cast<int>(sample.temperature_c))
+          .cell(sample.throttle_reasons)
+          .end_row();
+      rank.count_record();
+    }
+  }
+
   const JobClock& clock_;
-  CsvTable ranks_, calls_, messages_, operations_, transfers_, activities_, ranges_, waits_;
+  CsvTable ranks_, calls_, messages_, operations_, transfers_, activities_, ranges_, waits_, power_;
 };
 
 }  // namespace

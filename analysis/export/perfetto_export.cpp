@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
+#include <map>
 #include <string>
 
 #include "analysis/export/perfetto_packets.hpp"
@@ -213,10 +215,35 @@ class PerfettoExporter : public Exporter {
       }
       walk(track, TrackWriter(sequence, rank, words.track));
     }
+    add_counters(sequence, rank, of_rank, order);
   }
   void finish() override {}
 
  private:
+  /// Writes the power and the clock of each GPU that the rank asked for them.
+  void add_counters(perfetto::Sequence& sequence, const ExportedRank& rank, std::uint64_t of_rank,
+                    std::int32_t order) {
+    struct Counters {
+      std::uint64_t power;
+      std::uint64_t clock;
+    };
+    std::map<std::uint32_t, Counters> of_gpus;
+    for (const trace::GpuSample& sample : rank.trace().gpu_samples) {
+      rank.count_record();
+      const auto [counters, is_new] = of_gpus.try_emplace(sample.gpu);
+      if (is_new) {
+        counters->second = {++tracks_, ++tracks_};
+        const std::string power = fmt::format("GPU {} power", sample.index);
+        const std::string clock = fmt::format("GPU {} SM clock", sample.index);
+        sequence.describe_counter({counters->second.power, of_rank, power, order++}, "W");
+        sequence.describe_counter({counters->second.clock, of_rank, clock, order++}, "MHz");
+      }
+      const std::uint64_t at_ns = rank.clock()(sample.begin_ns);
+      if (sample.power_mw != 0) sequence.value(at_ns, counters->second.power, sample.power_mw / 1e3);
+      if (sample.sm_mhz != 0) sequence.value(at_ns, counters->second.clock, sample.sm_mhz);
+    }
+  }
+
   static constexpr std::int32_t first_thread = 1 << 24;  ///< above any number of ranks
 
   OutputFile& file_;

@@ -28,7 +28,7 @@ namespace defaults {
 constexpr protozero::pbf_tag_type clock_id = 58;
 }
 namespace descriptor {
-constexpr protozero::pbf_tag_type uuid = 1, name = 2, process = 3, thread = 4, parent = 5,
+constexpr protozero::pbf_tag_type uuid = 1, name = 2, process = 3, thread = 4, parent = 5, counter = 8,
                                   child_ordering = 11, order = 12, process_ordering = 19,
                                   thread_ordering = 20;
 constexpr std::int32_t explicit_order = 3;          // child_ordering
@@ -40,10 +40,13 @@ constexpr protozero::pbf_tag_type pid = 1, command_line = 2, name = 6;
 namespace thread {
 constexpr protozero::pbf_tag_type pid = 1, tid = 2, name = 5;
 }
+namespace counter {
+constexpr protozero::pbf_tag_type unit_name = 6;
+}
 namespace event {
 constexpr protozero::pbf_tag_type category = 3, annotation = 4, type = 9, name = 10, track = 11,
-                                  flow_begins = 47, flow_ends = 48;
-constexpr std::int32_t begin = 1, end = 2, instant = 3;  // type
+                                  double_value = 44, flow_begins = 47, flow_ends = 48;
+constexpr std::int32_t begin = 1, end = 2, instant = 3, value = 4;  // type
 }  // namespace event
 namespace annotation {
 constexpr protozero::pbf_tag_type name = 1, unsigned_value = 3, signed_value = 4, string_value = 17;
@@ -201,12 +204,37 @@ void Sequence::describe_thread(const TrackWords& words, std::int32_t process, st
   write_packet();
 }
 
+void Sequence::describe_counter(const TrackWords& words, std::string_view unit) {
+  {
+    pbf_writer writer(packet_);
+    writer.add_uint32(packet::sequence_id, number_);
+    pbf_writer track(writer, packet::track_descriptor);
+    add_track(track, words);
+    pbf_writer(track, descriptor::counter).add_string(counter::unit_name, unit.data(), unit.size());
+  }
+  write_packet();
+}
+
 void Sequence::begin(const Event& event) {
   write_event(event, event::begin);
 }
 
 void Sequence::instant(const Event& event) {
   write_event(event, event::instant);
+}
+
+void Sequence::value(std::uint64_t at_ns, std::uint64_t track, double value) {
+  {
+    pbf_writer writer(packet_);
+    writer.add_uint64(packet::timestamp, at_ns);
+    writer.add_uint32(packet::sequence_id, number_);
+    writer.add_uint32(packet::sequence_flags, packet::needs_state);
+    pbf_writer fields(writer, packet::track_event);
+    fields.add_enum(event::type, event::value);
+    fields.add_uint64(event::track, track);
+    fields.add_double(event::double_value, value);
+  }
+  write_packet();
 }
 
 void Sequence::end(std::uint64_t at_ns, std::uint64_t track) {

@@ -1,7 +1,7 @@
-// Encodes the part of Perfetto's trace format that exports need: packets with tracks, slices, instants and
-// flows; names and arguments are written once ("interned"). Knows protobuf's field numbers; must not know
-// recordings. Source: protos/perfetto/trace of https://github.com/google/perfetto, the fields documented as
-// stable.
+// Encodes the part of Perfetto's trace format that exports need: packets with tracks, slices, instants, flows
+// and counters; names and arguments are written once ("interned"). Knows protobuf's field numbers; must not
+// know recordings. Source: protos/perfetto/trace of https://github.com/google/perfetto, the fields documented
+// as stable.
 #pragma once
 
 #include <cstdint>
@@ -84,10 +84,13 @@ class Sequence {
   void describe_process(const TrackWords& words, std::int32_t process, std::string_view command_line);
   void describe_thread(const TrackWords& words, std::int32_t process, std::int32_t thread);
   void describe(const TrackWords& words);
+  void describe_counter(const TrackWords& words, std::string_view unit);
 
   void begin(const Event& event);
   void end(std::uint64_t at_ns, std::uint64_t track);
   void instant(const Event& event);
+  /// Gives a counter's value from a moment on.
+  void value(std::uint64_t at_ns, std::uint64_t track, double value);
 
  private:
   struct Hash : std::hash<std::string_view> {

@@ -25,6 +25,7 @@ class Recording:
     gpu_activities: pandas.DataFrame
     ranges: pandas.DataFrame
     cuda_synchronisations: pandas.DataFrame
+    gpu_power: pandas.DataFrame
 
 
 def read(recording, command="penstock"):

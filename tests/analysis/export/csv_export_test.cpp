@@ -76,6 +76,24 @@ class CsvExport : public ::testing::Test {
   testing::TemporaryDirectory directory_;
 };
 
+TEST_F(CsvExport, an_answer_of_a_gpus_driver_is_a_row) {
+  write(RecordingBuilder(0, 1)
+            .call({.function = "MPI_Barrier", .begin = 0, .end = 10})
+            .gpu_sample(
+                {.at = 100, .energy_mj = 77, .power_mw = 250'500, .throttle_reasons = 4, .sm_mhz = 1200})
+            .gpu_sample({.at = 200, .power_mw = 0}));
+  export_it();
+  const std::vector<Row> rows = table("gpu_power.csv");
+  ASSERT_EQ(rows.size(), 2u);
+  const Row first{{"rank", "0"},       {"gpu", "0000:19:00.0"}, {"index", "0"},
+                  {"begin_ns", "100"}, {"end_ns", "100"},       {"power_mw", "250500"},
+                  {"energy_mj", "77"}, {"sm_mhz", "1200"},      {"most_sm_mhz", "1980"},
+                  {"memory_mhz", ""},  {"temperature_c", "50"}, {"throttle_reasons", "4"}};
+  EXPECT_EQ(rows[0], first);
+  EXPECT_EQ(rows[1].at("power_mw"), "");
+  EXPECT_EQ(rows[1].at("energy_mj"), "");
+}
+
 TEST_F(CsvExport, a_call_is_a_row_with_times_since_the_first_rank_came_out_of_MPI_Init) {
   write(RecordingBuilder(0, 2)
             .runs(500, 9000)

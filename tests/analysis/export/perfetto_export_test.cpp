@@ -54,6 +54,26 @@ TEST_F(PerfettoExport, calls_of_a_thread_are_slices_with_their_times_and_argumen
   EXPECT_EQ(slices[1].depth, 0u);
 }
 
+TEST_F(PerfettoExport, power_and_clocks_of_a_ranks_gpus_are_its_counters) {
+  write(RecordingBuilder(0, 1)
+            .call({.function = "MPI_Barrier", .begin = 0, .end = 10})
+            .gpu_sample({.at = 100, .power_mw = 250'500, .sm_mhz = 1200})
+            .gpu_sample({.at = 110, .gpu = "0000:3b:00.0", .power_mw = 80'000, .sm_mhz = 345, .index = 1})
+            .gpu_sample({.at = 200, .power_mw = 0, .sm_mhz = 1980}));
+  const PerfettoTrace trace = exported();
+  std::map<std::string, std::vector<std::pair<std::uint64_t, double>>> values;
+  for (const testing::TracedValue& each : trace.values) {
+    const testing::TracedTrack& track = trace.tracks.at(each.track);
+    EXPECT_EQ(trace.tracks.at(track.parent).name.substr(0, 6), "rank 0");
+    values[track.name + " in " + track.unit].emplace_back(each.at_ns - origin_ns, each.value);
+  }
+  const decltype(values) expected{{"GPU 0 power in W", {{100, 250.5}}},  // later it was not known
+                                  {"GPU 0 SM clock in MHz", {{100, 1200}, {200, 1980}}},
+                                  {"GPU 1 power in W", {{110, 80}}},
+                                  {"GPU 1 SM clock in MHz", {{110, 345}}}};
+  EXPECT_EQ(values, expected);
+}
+
 TEST_F(PerfettoExport, ranks_are_processes_and_lanes_their_threads) {
   write(RecordingBuilder(0, 2).call({.function = "MPI_Barrier", .begin = 0, .end = 10}));
   write(RecordingBuilder(1, 2)

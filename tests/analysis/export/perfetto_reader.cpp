@@ -189,6 +189,12 @@ class Reader {
         case 5:
           track.parent = descriptor.get_uint64();
           break;
+        case 8: {
+          pbf_reader counter = descriptor.get_message();
+          require(counter.next(6), "a counter without a unit");
+          track.unit = text_of(counter);
+          break;
+        }
         default:
           descriptor.skip();
       }
@@ -224,6 +230,7 @@ class Reader {
     TracedSlice slice;
     slice.begin_ns = slice.end_ns = at_ns;
     std::int32_t type = 0;
+    double value = 0;
     while (event.next()) {
       switch (event.tag()) {
         case 3:
@@ -241,6 +248,9 @@ class Reader {
         case 11:
           slice.track = event.get_uint64();
           break;
+        case 44:
+          value = event.get_double();
+          break;
         case 47:
           slice.flows_begun.push_back(event.get_fixed64());
           break;
@@ -254,6 +264,12 @@ class Reader {
     require(trace_.tracks.contains(slice.track), "a track that nothing describes");
     require(latest_ns_[slice.track] <= at_ns, "time goes back on a track");
     latest_ns_[slice.track] = at_ns;
+    require((type == 4) == !trace_.tracks.at(slice.track).unit.empty(),
+            "a counter's track has slices, or the reverse");
+    if (type == 4) {
+      trace_.values.push_back({slice.track, at_ns, value});
+      return;
+    }
     std::vector<std::size_t>& open = open_[slice.track];
     if (type == 2) {
       require(!open.empty(), "an end without a begin");

@@ -15,6 +15,14 @@ struct TracedTrack {
   std::uint64_t parent = 0;
   std::int32_t process = 0;  ///< of process and thread tracks
   std::int32_t thread = 0;   ///< of thread tracks
+  std::string unit;          ///< of counters
+};
+
+/// A counter's value from a moment on.
+struct TracedValue {
+  std::uint64_t track = 0;
+  std::uint64_t at_ns = 0;
+  double value = 0;
 };
 
 /// A slice, or an instant (then it ends when it begins).
@@ -34,6 +42,7 @@ struct TracedSlice {
 struct PerfettoTrace {
   std::map<std::uint64_t, TracedTrack> tracks;
   std::vector<TracedSlice> slices;  ///< in the order of their begins
+  std::vector<TracedValue> values;  ///< of counters
   std::uint64_t monotonic_ns = 0;   ///< of the clock snapshot
   std::uint64_t realtime_ns = 0;
 
