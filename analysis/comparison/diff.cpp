@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <numeric>
@@ -265,6 +266,11 @@ class Comparison {
         } else if (report.recorded_part) {
           diff_.remarks.push_back(
               fmt::format("a run {} was {}", when, recorded_part_text(*report.recorded_part)));
+        }
+        for (const std::string& module : report.rebuilt_modules) {
+          diff_.remarks.push_back(
+              fmt::format("functions of a run {} are not named: {} has been rebuilt or replaced since", when,
+                          std::filesystem::path(module).filename().string()));
         }
       }
     }

@@ -79,6 +79,12 @@ TrendRun run_of(const NamedReport& named, const Trend& trend) {
   return run;
 }
 
+/// A history names no functions, so it need not say why some have no names.
+Report without_modules(Report report) {
+  report.rebuilt_modules.clear();
+  return report;
+}
+
 /// Keeps of a comparison what a history shows.
 Diff without_places(Diff diff, const std::vector<std::string>& regions) {
   diff.call_sites.clear();
@@ -105,8 +111,9 @@ Trend trend_of(const std::vector<NamedReport>& reports, std::vector<std::string>
   for (std::size_t i = 0; i < reports.size(); ++i) {
     trend.runs.push_back(run_of(reports[i], trend));
     if (i != 0) {
-      trend.runs.back().change =
-          without_places(compare({reports[i - 1].report}, {reports[i].report}), trend.regions);
+      trend.runs.back().change = without_places(
+          compare({without_modules(reports[i - 1].report)}, {without_modules(reports[i].report)}),
+          trend.regions);
     }
   }
   if (reports.size() > 2) {

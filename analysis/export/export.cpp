@@ -131,6 +131,9 @@ Outcome export_recording(const Request& request, const Progress& progress) {
     meter.advance_to(done_then, "writing");
   }
   work.finish();
+  for (Flaw& flaw : flaws_of_other_builds(frame_names.modules())) {
+    outcome.flaws.push_back(std::move(flaw));
+  }
   outcome.bytes = work.bytes();
   work.destination.commit();
   outcome.flaws.insert(outcome.flaws.begin(), std::make_move_iterator(job.flaws.begin()),

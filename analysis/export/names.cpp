@@ -86,9 +86,9 @@ const NamedSite& RankNames::site(std::uint64_t call_site) {
   for (const std::uint64_t address : rank_.return_addresses_of(call_site)) {
     const trace::Module* const module = rank_.module_at(address);
     if (module == nullptr) {
-      addresses.push_back({"", address, address});
+      addresses.push_back({"", {}, address, address});
     } else {
-      addresses.push_back({rank_.strings.at(module->path), address - module->load_bias,
+      addresses.push_back({rank_.strings.at(module->path), module->build, address - module->load_bias,
                            address - module->begin + module->file_offset});
     }
   }

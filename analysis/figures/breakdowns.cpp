@@ -18,11 +18,18 @@ bool is_newer_than(const std::filesystem::path& file, std::uint64_t realtime_ns)
          static_cast<std::uint64_t>(status.st_mtim.tv_sec) > realtime_ns / 1'000'000'000;
 }
 
-/// Notes which executables were built again after the run.
-void add_flaws_of_modules(Report& report) {
+/// Notes which executables were built again after the run. All sites must have been named.
+void add_flaws_of_modules(Report& report, const NamedModules& named) {
+  for (Flaw& flaw : flaws_of_other_builds(named)) {
+    report.rebuilt_modules.push_back(flaw.file);
+    report.flaws.push_back(std::move(flaw));
+  }
   std::set<std::string> modules;
   for (const CallSiteFigures& site : report.call_sites) {
-    if (modules.insert(site.module).second && is_newer_than(site.module, report.began_realtime_ns)) {
+    const auto known = named.find(site.module);
+    const bool may_be_another = known != named.end() && known->second == NamedBy::unknown_build;
+    if (may_be_another && modules.insert(site.module).second &&
+        is_newer_than(site.module, report.began_realtime_ns)) {
       report.flaws.push_back(
           {site.module, std::nullopt, "is newer than the recording; its call sites may be named wrongly"});
     }
@@ -93,7 +100,7 @@ void Breakdowns::finish(Report& report, SiteNames& names) {
   finish_functions(report);
   finish_call_sites(report, names);
   finish_call_paths(report, names);
-  add_flaws_of_modules(report);
+  add_flaws_of_modules(report, names.modules());
 }
 
 void Breakdowns::finish_peers(Report& report) const {

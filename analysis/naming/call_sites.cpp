@@ -7,9 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
+#include "analysis/naming/file_build.hpp"
 #include "analysis/recording/symbol_names.hpp"
 
 namespace penstock::analysis {
@@ -108,6 +110,10 @@ class CallSites::Module {
  public:
   explicit Module(const std::filesystem::path& path) : session_(dwfl_begin(&callbacks())) {
     const int descriptor = open_plain_file(path);
+    is_there_ = descriptor >= 0;
+    if (is_there_) {
+      build_ = build_of_file(descriptor);
+    }
     if (session_ == nullptr || descriptor < 0) {
       return;
     }
@@ -121,6 +127,20 @@ class CallSites::Module {
   ~Module() { dwfl_end(session_); }
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
+
+  /// Returns what is known of the file if this build ran.
+  [[nodiscard]] NamedBy named_by(const trace::ModuleBuild& build) const noexcept {
+    if (!is_there_) {
+      return NamedBy::same_build;
+    }
+    if (build.by == trace::BuildBy::unknown) {
+      return NamedBy::unknown_build;
+    }
+    if (build != build_) {
+      return NamedBy::other_build;
+    }
+    return build.by == trace::BuildBy::build_id ? NamedBy::same_build : NamedBy::unknown_build;
+  }
 
   [[nodiscard]] std::vector<SourcePlace> places(std::uint64_t address) const {
     std::vector<SourcePlace> places(1);
@@ -155,7 +175,20 @@ class CallSites::Module {
 
   Dwfl* session_ = nullptr;
   Dwfl_Module* module_ = nullptr;
+  bool is_there_ = false;
+  trace::ModuleBuild build_{};
 };
+
+std::vector<Flaw> flaws_of_other_builds(const NamedModules& modules) {
+  std::vector<Flaw> flaws;
+  for (const auto& [path, named_by] : modules) {
+    if (named_by == NamedBy::other_build) {
+      flaws.push_back({path, std::nullopt,
+                       "has been rebuilt or replaced since the recording, so its functions are not named"});
+    }
+  }
+  return flaws;
+}
 
 CallSites::CallSites() {
   // libdwfl would query the distribution's servers for debug information, for minutes
@@ -164,10 +197,16 @@ CallSites::CallSites() {
 CallSites::~CallSites() = default;
 
 std::vector<SourcePlace> CallSites::places(const std::filesystem::path& module,
-                                           std::uint64_t return_address) {
+                                           const trace::ModuleBuild& build, std::uint64_t return_address) {
   std::unique_ptr<Module>& opened = modules_[module.string()];
   if (opened == nullptr) {
     opened = std::make_unique<Module>(module);
+  }
+  const NamedBy named_by = opened->named_by(build);
+  NamedBy& worst = named_by_.try_emplace(module.string(), named_by).first->second;
+  worst = std::max(worst, named_by);
+  if (named_by == NamedBy::other_build) {
+    return std::vector<SourcePlace>(1);
   }
   return opened->places(return_address == 0 ? 0 : return_address - 1);
 }

@@ -1,13 +1,17 @@
 // Names the code behind an address: function, file and line from DWARF if there is debug information, else
-// the symbol, else only the module and the offset. Reads executables; must not know recordings.
+// the symbol, else only the module and the offset. Names nothing by a file that is another build than the one
+// that ran. Reads executables; must not know recordings.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
+
+#include "analysis/recording/flaw.hpp"
+#include "interpose/record/trace_format.hpp"
 
 namespace penstock::analysis {
 
@@ -19,6 +23,19 @@ struct SourcePlace {
   int line = 0;
 };
 
+/// What is known of the file by which a module's code is named.
+enum class NamedBy : std::uint8_t {
+  same_build,     ///< that ran, or there is no file
+  unknown_build,  ///< nothing tells another build, but nothing rules it out
+  other_build,    ///< at least once: nothing was named by it
+};
+
+/// By the path of each module that was asked for, the worst of what is known of it.
+using NamedModules = std::map<std::string, NamedBy>;
+
+/// Returns what is to be said of modules that are another build now.
+[[nodiscard]] std::vector<Flaw> flaws_of_other_builds(const NamedModules& modules);
+
 /// Owns the files it has opened; each module is read once. Errors: none; what cannot be read stays unnamed.
 class CallSites {
  public:
@@ -26,17 +43,21 @@ class CallSites {
   ~CallSites();
   /// Names the code of a call: the function that makes it and, where that is inlined, those that it is
   /// inlined into; at least one place, which may be empty. `return_address` is relative to the module's own
-  /// addresses (address minus load bias); the call itself lies before it.
+  /// addresses (address minus load bias); the call itself lies before it. `build`: the one that ran.
   [[nodiscard]] std::vector<SourcePlace> places(const std::filesystem::path& module,
+                                                const trace::ModuleBuild& build,
                                                 std::uint64_t return_address);
   /// Returns the first of places().
-  [[nodiscard]] SourcePlace name(const std::filesystem::path& module, std::uint64_t return_address) {
-    return places(module, return_address).front();
+  [[nodiscard]] SourcePlace name(const std::filesystem::path& module, const trace::ModuleBuild& build,
+                                 std::uint64_t return_address) {
+    return places(module, build, return_address).front();
   }
+  [[nodiscard]] const NamedModules& modules() const noexcept { return named_by_; }
 
  private:
   class Module;
-  std::unordered_map<std::string, std::unique_ptr<Module>> modules_;
+  std::map<std::string, std::unique_ptr<Module>> modules_;
+  NamedModules named_by_;
 };
 
 }  // namespace penstock::analysis

@@ -40,10 +40,10 @@ NamedPath FrameNames::name(const std::vector<FrameAddress>& addresses) {
 }
 
 const std::vector<NamedFrame>& FrameNames::frames_at(const FrameAddress& address) {
-  const auto [known, is_new] = known_.try_emplace({address.module, address.address});
+  const auto [known, is_new] = known_.try_emplace({address.module, address.build, address.address});
   std::vector<NamedFrame>& frames = known->second;
   if (is_new) {
-    for (SourcePlace& place : call_sites_.places(address.module, address.address)) {
+    for (SourcePlace& place : call_sites_.places(address.module, address.build, address.address)) {
       const bool is_skipped = skipped_.skips(place, address.module);
       frames.push_back({std::move(place), address.module, address.offset, is_skipped});
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace penstock::analysis {
 /// An address of a module's code.
 struct FrameAddress {
   std::string module;
+  trace::ModuleBuild build;
   std::uint64_t address = 0;  ///< relative to the module's own addresses
   std::uint64_t offset = 0;   ///< in the module's file
 };
@@ -42,13 +44,14 @@ class FrameNames {
   explicit FrameNames(SkipPatterns patterns) : skipped_(std::move(patterns)) {}
   /// `addresses`: at least one, innermost first. What called the program's main function is left out.
   [[nodiscard]] NamedPath name(const std::vector<FrameAddress>& addresses);
+  [[nodiscard]] const NamedModules& modules() const noexcept { return call_sites_.modules(); }
 
  private:
   const std::vector<NamedFrame>& frames_at(const FrameAddress& address);
 
   CallSites call_sites_;
   SkippedFrames skipped_;
-  std::map<std::pair<std::string, std::uint64_t>, std::vector<NamedFrame>> known_;
+  std::map<std::tuple<std::string, trace::ModuleBuild, std::uint64_t>, std::vector<NamedFrame>> known_;
 };
 
 }  // namespace penstock::analysis

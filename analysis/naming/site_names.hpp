@@ -40,6 +40,7 @@ class SiteNames {
   [[nodiscard]] std::vector<std::string> places_on_path(std::uint32_t id);
   /// Returns "MPI_Isend at exchange (halo.cpp:120)".
   [[nodiscard]] std::string call_of(std::uint32_t id);
+  [[nodiscard]] const NamedModules& modules() const noexcept { return frame_names_.modules(); }
 
  private:
   const StringPool& strings_;

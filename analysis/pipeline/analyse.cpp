@@ -116,6 +116,14 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(flaws.begin()),
                       std::make_move_iterator(flaws.end()));
   report.unfinished = look_at_unfinished(joined.job, {.skip = options.skip});
+  if (report.unfinished) {
+    // calls that never returned may be the only ones from a module
+    std::copy_if(report.unfinished->flaws.begin(), report.unfinished->flaws.end(),
+                 std::back_inserter(report.flaws), [&report](const Flaw& flaw) {
+                   const std::vector<std::string>& said = report.rebuilt_modules;
+                   return std::find(said.begin(), said.end(), flaw.file) == said.end();
+                 });
+  }
   report.advice = advise(report);
   if (visitor != nullptr) {
     show_ranks(joined, report, *visitor, meter);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "analysis/recording/job.hpp"
 #include "analysis/recording/trace_reader.hpp"
@@ -39,6 +40,10 @@ Report look_at_job(const std::filesystem::path& path, const SkipPatterns& skip) 
   }
   report.flaws = std::move(job.flaws);
   report.unfinished = look_at_unfinished(job, {most_bytes, skip});
+  if (report.unfinished) {
+    const std::vector<Flaw>& flaws = report.unfinished->flaws;
+    report.flaws.insert(report.flaws.end(), flaws.begin(), flaws.end());
+  }
   return report;
 }
 

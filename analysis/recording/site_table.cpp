@@ -11,10 +11,10 @@ Site site_at(const RankTrace& rank, std::uint64_t call_site, std::uint32_t funct
   Site site{text_id(rank.strings.at(function)), {}};
   for (const std::uint64_t address : rank.return_addresses_of(call_site)) {
     if (const trace::Module* module = rank.module_at(address); module != nullptr) {
-      site.frames.push_back({text_id(rank.strings.at(module->path)), address - module->load_bias,
-                             address - module->begin + module->file_offset});
+      site.frames.push_back({text_id(rank.strings.at(module->path)), module->build,
+                             address - module->load_bias, address - module->begin + module->file_offset});
     } else {
-      site.frames.push_back({text_id(""), address, address});
+      site.frames.push_back({text_id(""), {}, address, address});
     }
   }
   return site;

@@ -22,7 +22,8 @@ namespace penstock::analysis {
 
 /// A return address.
 struct SiteFrame {
-  std::uint32_t module;   ///< in the pool; empty text if no mapping holds the address
+  std::uint32_t module;  ///< in the pool; empty text if no mapping holds the address
+  trace::ModuleBuild build;
   std::uint64_t address;  ///< relative to the module
   std::uint64_t offset;   ///< in the module's file
   auto operator<=>(const SiteFrame&) const = default;

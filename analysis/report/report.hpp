@@ -82,6 +82,7 @@ struct Report {
   std::vector<RankFigures> ranks;            ///< by rank
   std::vector<GpuPowerFigures> gpu_power;    ///< by first rank; empty: not recorded
   std::vector<NetworkFigures> network;       ///< by kind; empty: not known
+  std::vector<std::string> rebuilt_modules;  ///< whose functions are not named; their flaws say so, too
   std::vector<NoticeFigures> notices;
   std::vector<Flaw> flaws;
 };

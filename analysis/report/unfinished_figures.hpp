@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/recording/flaw.hpp"
+
 namespace penstock::analysis {
 
 /// The numbers are in the order of their weight for the reader.
@@ -64,6 +66,7 @@ struct UnfinishedFigures {
   std::vector<StandstillFigures> standstills;
   std::string next;                          ///< what to do about it; may be empty
   std::vector<UnfinishedRankFigures> ranks;  ///< all ranks of the job, by rank
+  std::vector<Flaw> flaws;                   ///< of files by which nothing is named
 };
 
 }  // namespace penstock::analysis

@@ -61,6 +61,7 @@ class Look {
     add_mismatches();
     add_paths();
     figures_.next = advice_on(figures_);
+    figures_.flaws = flaws_of_other_builds(names_.modules());
     return std::move(figures_);
   }
 

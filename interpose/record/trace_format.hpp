@@ -1,6 +1,7 @@
 // Defines the file `rank-<world rank>.penstock`, the recording of one rank: plain records that the recorder
 // writes through a memory mapping and the trace reader reads. Knows nothing of MPI, CUDA or either side's
-// code; includes <cstdint> and the table of transports only, so that any program can read a recording.
+// code; includes <cstdint>, <compare> and the table of transports only, so that any program can read a
+// recording.
 //
 // File:   FileHeader (4096 bytes, the calls in progress at its end), then blocks of `block_bytes`. Blocks are
 //         claimed by threads as they need them; a file may end in blocks that were never claimed (all zero)
@@ -16,6 +17,7 @@
 // Times:  nanoseconds of CLOCK_MONOTONIC on the rank's host. Byte order: the host's (little endian).
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace penstock::trace {
@@ -169,6 +171,21 @@ struct Thread {
   RecordKind kind;
 };
 
+/// How the build of a program or library is told from others of the same path.
+enum class BuildBy : std::uint8_t {
+  unknown,   ///< an older recording, or what is loaded could not be read
+  build_id,  ///< the GNU build-id, which the linker makes of all that it links
+  layout,    ///< it has none: a checksum of where its parts lie, which another build may share
+};
+
+/// The build of a program or library. module_build.hpp reads it.
+struct ModuleBuild {
+  BuildBy by;
+  std::uint8_t bytes;   ///< of the whole id, 255 for more
+  std::uint8_t id[25];  ///< the whole id, or the first bytes of a longer one; the rest is 0
+  auto operator<=>(const ModuleBuild&) const = default;
+};
+
 /// An executable mapping, by which call sites (addresses) can be named later.
 struct Module {
   std::uint64_t begin;  ///< first address
@@ -176,7 +193,7 @@ struct Module {
   std::uint64_t file_offset;  ///< of `begin` in the file
   std::uint64_t load_bias;    ///< address minus the file's own virtual address
   std::uint32_t path;         ///< string id
-  std::uint8_t reserved[27];
+  ModuleBuild build;
   RecordKind kind;
 };
 
@@ -435,7 +452,7 @@ struct GpuSample {
 static_assert(sizeof(FileHeader) <= open_calls_offset && sizeof(OpenCall) == 128);
 static_assert(sizeof(LostHalves) == 32 && sizeof(Losses) <= block_bytes / 2);
 static_assert(sizeof(BlockHeader) == record_bytes && sizeof(Text) == record_bytes &&
-              sizeof(Module) == record_bytes);
+              sizeof(Module) == record_bytes && sizeof(ModuleBuild) == 27);
 static_assert(sizeof(Thread) == record_bytes && sizeof(CallPath) == record_bytes);
 static_assert(sizeof(Communicator) == record_bytes && sizeof(MpiCall) == record_bytes);
 static_assert(sizeof(MessageHalf) == record_bytes && sizeof(Transfer) == record_bytes);

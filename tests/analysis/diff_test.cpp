@@ -158,6 +158,15 @@ TEST(Diff, a_place_that_is_new_or_gone_is_listed_and_the_largest_change_first) {
   EXPECT_DOUBLE_EQ(diff.call_sites[1].after_ns, 0);
 }
 
+TEST(Diff, of_a_program_that_was_rebuilt_says_why_its_places_have_no_names) {
+  Report before = run(1000, 100, "");
+  before.rebuilt_modules = {"/work/app"};
+  const Diff diff = compare({before}, {run(1000, 300)});
+  EXPECT_EQ(diff.remarks,
+            std::vector<std::string>{
+                "functions of a run before are not named: app has been rebuilt or replaced since"});
+}
+
 /// A job of one rank with 40 steps: a kernel, then a message; by hand, its bytes are copied to the host
 /// before.
 Report exchanges(bool by_hand) {

@@ -436,6 +436,31 @@ TEST(Metrics, a_program_that_was_built_again_after_the_run_is_said) {
   EXPECT_EQ(report.flaws[0].what, "is newer than the recording; its call sites may be named wrongly");
 }
 
+TEST(Metrics, a_program_that_is_another_build_now_is_said_once_and_names_nothing) {
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  const trace::ModuleBuild other{trace::BuildBy::build_id, 20, {1, 2, 3}};
+  std::vector<RecordingBuilder> ranks;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    ranks.emplace_back(rank, 2);
+    ranks.back()
+        .module(program.string(), 0x1000, 0x9000000, 0, 0x1000, other)
+        .call({.function = "MPI_Barrier", .begin = 0, .end = 10, .call_site = 0x1800})
+        .call({.function = "MPI_Barrier", .begin = 20, .end = 30, .call_site = 0x2800});
+  }
+  const Report report = report_on({ranks[0], ranks[1]});
+  ASSERT_EQ(report.flaws.size(), 1u) << "and not that it is newer";
+  EXPECT_EQ(report.flaws[0].file, program);
+  EXPECT_EQ(report.flaws[0].what,
+            "has been rebuilt or replaced since the recording, so its functions are not named");
+  EXPECT_EQ(report.rebuilt_modules, std::vector<std::string>{program.string()});
+  ASSERT_EQ(report.call_sites.size(), 2u);
+  for (const CallSiteFigures& site : report.call_sites) {
+    EXPECT_TRUE(site.function.empty()) << site.function;
+    EXPECT_EQ(site.line, 0);
+    EXPECT_EQ(site.module, program);
+  }
+}
+
 TEST(Metrics, notices_are_counted_by_rank) {
   const Report report = report_on({RecordingBuilder(0, 3).notice("NVTX is off").notice("NVTX is off"),
                                    RecordingBuilder(1, 3).notice("NVTX is off"), RecordingBuilder(2, 3)});

@@ -292,13 +292,15 @@ RecordingBuilder& RecordingBuilder::fact(std::string_view name, std::string_view
 }
 
 RecordingBuilder& RecordingBuilder::module(std::string_view path, std::uint64_t begin, std::uint64_t end,
-                                           std::uint64_t file_offset, std::uint64_t load_bias) {
+                                           std::uint64_t file_offset, std::uint64_t load_bias,
+                                           const trace::ModuleBuild& build) {
   trace::Module record{};
   record.begin = begin;
   record.end = end;
   record.file_offset = file_offset;
   record.load_bias = load_bias;
   record.path = text(path);
+  record.build = build;
   record.kind = trace::RecordKind::module;
   return raw(record);
 }

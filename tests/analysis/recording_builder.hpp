@@ -136,7 +136,8 @@ class RecordingBuilder {
   RecordingBuilder& notice(std::string_view text);
   RecordingBuilder& fact(std::string_view name, std::string_view value);
   RecordingBuilder& module(std::string_view path, std::uint64_t begin, std::uint64_t end,
-                           std::uint64_t file_offset, std::uint64_t load_bias);
+                           std::uint64_t file_offset, std::uint64_t load_bias,
+                           const trace::ModuleBuild& build = {});
   /// Returns the call site of a call on this path: return addresses, innermost first.
   std::uint64_t path(const std::vector<std::uint64_t>& return_addresses);
   template <typename Record>

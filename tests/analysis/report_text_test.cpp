@@ -188,6 +188,15 @@ TEST(ReportText, lets_no_recording_steer_the_terminal) {
   EXPECT_EQ(to_text(report, {}).find('\033'), std::string::npos);
 }
 
+TEST(ReportText, tells_to_build_with_debug_information_unless_the_program_is_another_build_now) {
+  Report report = large_report();
+  report.call_sites[0].line = 0;
+  report.call_sites[0].module = "/work/app";
+  EXPECT_NE(to_text(report, {}).find("build the program with -g"), std::string::npos);
+  report.rebuilt_modules = {"/work/app"};
+  EXPECT_EQ(to_text(report, {}).find("build the program with -g"), std::string::npos);
+}
+
 TEST(ReportText, says_what_is_not_known_instead_of_showing_zero) {
   Report report = large_report();
   report.measure = Measure::communication_time;

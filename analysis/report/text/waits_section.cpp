@@ -123,6 +123,14 @@ std::string hint_at_wrapper(const Report& report) {
                            callers.size(), function);
 }
 
+/// Returns true if the largest call site has no line, and the program that ran may be why.
+bool lacks_debug_information(const Report& report) {
+  const std::vector<std::string>& rebuilt = report.rebuilt_modules;
+  return !report.call_sites.empty() && report.call_sites.front().line == 0 &&
+         !report.call_sites.front().module.empty() &&
+         std::find(rebuilt.begin(), rebuilt.end(), report.call_sites.front().module) == rebuilt.end();
+}
+
 }  // namespace
 
 void write_causes(ReportWriter& out) {
@@ -175,8 +183,7 @@ void write_call_sites(ReportWriter& out) {
     if (const std::string hint = hint_at_wrapper(out.report); !hint.empty()) {
       out.dim_lines(hint);
     }
-    if (!out.report.call_sites.empty() && out.report.call_sites.front().line == 0 &&
-        !out.report.call_sites.front().module.empty()) {
+    if (lacks_debug_information(out.report)) {
       out.line(out.dim("No source lines known: build the program with -g, unstripped (it costs no speed)."));
     }
   }

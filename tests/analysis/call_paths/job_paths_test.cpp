@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -24,11 +26,12 @@ constexpr int steps = 10;
 class JobPaths : public ::testing::Test {
  protected:
   /// Returns the report as JSON.
-  nlohmann::json report(const std::string& setting, const std::string& options) {
+  nlohmann::json report(const std::string& setting, const std::string& options,
+                        const std::string& what = program) {
     const std::string recording = (directory_.path() / "recording").string();
     const std::string log = (directory_.path() / "log").string();
     EXPECT_EQ(exit_code_of(fmt::format("{} {} {} {} -- {} run -o {} {} >{} 2>&1", mpi_launch, family, ranks,
-                                       setting, penstock_command, recording, program, log)),
+                                       setting, penstock_command, recording, what, log)),
               0)
         << content_of(log);
     return read(options);
@@ -63,6 +66,18 @@ class JobPaths : public ::testing::Test {
       }
     }
     return paths;
+  }
+
+  /// Returns what a command of penstock on the recording prints.
+  std::string output_of(const std::string& command, const std::string& options) {
+    const std::string to = (directory_.path() / "output").string();
+    EXPECT_EQ(exit_code_of(fmt::format("{} {} {} {} >{} 2>&1", penstock_command, command,
+                                       (directory_.path() / "recording").string(), options, to)),
+              0);
+    return content_of(to);
+  }
+  [[nodiscard]] std::filesystem::path in_directory(const char* name) const {
+    return directory_.path() / name;
   }
 
  private:
@@ -118,6 +133,61 @@ TEST_F(JobPaths, are_call_sites_alone_where_they_are_switched_off) {
   const nlohmann::json json = report("PENSTOCK_CALL_PATHS=0", "--skip communicate");
   EXPECT_EQ(calls(json, "MPI_Allreduce"), (Calls{{"communicate", ranks * (2 * steps + 3)}}));
   for (const Path& path : paths(json, "MPI_Allreduce")) EXPECT_EQ(path.size(), 1u);
+}
+
+/// Returns how often a report or another output says that a file is another build now.
+std::size_t times_said(const std::filesystem::path& file, const std::string& output) {
+  const std::string words = file.string() + ": has been rebuilt or replaced since the recording";
+  std::size_t times = 0;
+  for (std::size_t at = output.find(words); at != std::string::npos; at = output.find(words, at + 1)) ++times;
+  return times;
+}
+
+/// Returns the setting with which a copy of the program finds its library, which lies in the build's folder.
+std::string with_library_of_program() {
+  const std::string library = "lib" + std::filesystem::path(program).filename().string() + "_communicate.so";
+  std::filesystem::path folder = std::filesystem::path(program).parent_path();
+  for (; folder != folder.root_path(); folder = folder.parent_path()) {
+    for (const std::filesystem::path& place : {folder, folder / "lib"})
+      if (std::filesystem::exists(place / library)) return "LD_LIBRARY_PATH=" + place.string();
+  }
+  ADD_FAILURE() << library << " was not built";
+  return "";
+}
+
+TEST_F(JobPaths, of_a_program_that_was_rebuilt_since_have_no_names_of_the_new_one) {
+  const std::filesystem::path app = in_directory("app");
+  const auto replace_by = [&app](const std::filesystem::path& other) {
+    std::filesystem::remove(app);
+    std::filesystem::copy_file(other, app);
+  };
+  replace_by(program);
+  const nlohmann::json recorded = report(with_library_of_program(), "--skip communicate", app.string());
+  const Calls by_caller = calls(recorded, "MPI_Allreduce");
+  EXPECT_TRUE(by_caller.contains("update_pressure"));
+  EXPECT_TRUE(recorded.at("flaws").empty()) << recorded.at("flaws");
+
+  replace_by(std::filesystem::read_symlink("/proc/self/exe"));
+  const nlohmann::json rebuilt = read("--skip communicate");
+  // the wrapper's library is the same, so it is skipped still
+  std::size_t of_app = 0;
+  for (const nlohmann::json& site : rebuilt.at("call_sites")) {
+    if (site.at("module") != app.string()) continue;
+    ++of_app;
+    EXPECT_EQ(site.at("function"), "") << site;
+    EXPECT_EQ(site.at("file"), "") << site;
+    EXPECT_NE(site.at("module_offset"), 0) << site;
+  }
+  EXPECT_GE(of_app, by_caller.size());
+  ASSERT_EQ(rebuilt.at("flaws").size(), 1u) << rebuilt.at("flaws");
+  EXPECT_EQ(rebuilt.at("flaws")[0].at("file"), app.string());
+  EXPECT_EQ(times_said(app, output_of("report", "--all")), 1u) << output_of("report", "--all");
+  EXPECT_EQ(times_said(app, output_of("export", "--csv " + in_directory("tables").string())), 1u);
+
+  replace_by(program);  // as if it were installed again
+  const nlohmann::json again = read("--skip communicate");
+  EXPECT_EQ(calls(again, "MPI_Allreduce"), by_caller);
+  EXPECT_TRUE(again.at("flaws").empty()) << again.at("flaws");
 }
 
 }  // namespace

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/pipeline/analyse.hpp"
 #include "analysis/pipeline/look.hpp"
 #include "analysis/report/fail_condition.hpp"
 #include "analysis/report/text/report_text.hpp"
@@ -427,6 +430,26 @@ TEST(Unfinished, an_operation_of_which_the_completion_may_have_been_overwritten_
   };
   EXPECT_EQ(waits_for(look(0), 0), Ranks{}) << "the receive is there";
   EXPECT_EQ(waits_for(look(second / 2), 0), Ranks{1}) << "it may have completed long ago";
+}
+
+TEST(Unfinished, a_call_in_a_program_that_was_rebuilt_since_is_not_named_and_it_is_said_once) {
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
+  const trace::ModuleBuild other{trace::BuildBy::build_id, 20, {1, 2, 3}};
+  const TemporaryDirectory directory;
+  killed(0, 2)
+      .module(program.string(), 0x1000, 0x9000000, 0, 0x1000, other)
+      .call({.function = "MPI_Barrier", .begin = 10, .end = 20, .call_site = 0x1800})
+      .in_call({.function = "MPI_Recv", .begin = second, .peer = 1, .call_site = 0x2800})
+      .write(directory.path());
+  for (const Report& report : {look_at_job(directory.path()), analyse(directory.path())}) {
+    // the other one is that a rank has no recording
+    EXPECT_EQ(std::count_if(report.flaws.begin(), report.flaws.end(),
+                            [&](const Flaw& flaw) { return flaw.file == program; }),
+              1);
+    const auto& calls = report.unfinished.value().ranks.at(0).calls;
+    ASSERT_EQ(calls.size(), 1u);
+    EXPECT_EQ(calls[0].call, "MPI_Recv at " + program.filename().string() + "+0x1800");
+  }
 }
 
 }  // namespace

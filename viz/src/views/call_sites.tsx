@@ -33,7 +33,8 @@ export function CallSites({ report }: { report: Report }) {
     { key: 'rank', title: 'for rank', decimals: 0, is_name: true, meaning: 'The rank at the other end of most of its time', value: (site) => site.main_counterpart_rank },
     { key: 'gpu', title: 'waits for GPU', unit: unit.name, decimals: 3, meaning: 'Of a rank, hidden or not', value: (site) => (site.gpu_wait_s / ranks) * unit.per_second },
   ];
-  const is_blind = report.call_sites[0]?.line === 0 && report.call_sites[0].module !== '';
+  const largest = report.call_sites[0];
+  const is_blind = largest?.line === 0 && largest.module !== '' && !report.flaws.some((flaw) => flaw.file === largest.module);
   return (
     <Section id="call-sites" title="Call sites">
       <Table caption="Calls of MPI in the source" search="Find places, functions or causes" list="call_sites" rows={report.call_sites} columns={columns} left_out={report.left_out?.['call_sites']} />

@@ -19,7 +19,7 @@ export function Confidence({ report }: { report: Report }) {
       ) : null}
       {report.flaws.length > 0 ? (
         <>
-          <h3>What could not be read</h3>
+          <h3>What could not be read or named</h3>
           <ul class="notices">
             {report.flaws.map((flaw, index) => (
               <li key={index}>

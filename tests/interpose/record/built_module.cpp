@@ -1,0 +1,4 @@
+// A library that is loaded for its build alone.
+extern "C" int penstock_built_module() {
+  return 1;
+}
