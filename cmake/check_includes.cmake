@@ -44,7 +44,16 @@ may_include(transports/tune ${gpu} transports/tuning transports/regions transpor
 # Of the transports all below may include any folder but tune.
 set(moving ${known})
 list(REMOVE_ITEM moving transports/tune transports/kernels)
-may_include(interpose/record transports/host transports/kinds)
+# Of the recorder the interposer includes the root, which has the interface and the trace format; its rooms are its own.
+may_include(interpose/record transports/kinds)
+set(before_record_rooms ${known})
+may_include(interpose/record/file interpose/record transports/host)
+may_include(interpose/record/call_paths interpose/record interpose/record/file)
+may_include(interpose/record/gpu interpose/record interpose/record/file transports/host)
+may_include(interpose/record/run interpose/record interpose/record/file interpose/record/call_paths interpose/record/gpu
+            transports/host)
+set(record_rooms ${known})
+list(REMOVE_ITEM record_rooms ${before_record_rooms})
 may_include(interpose/binding interpose/record)
 may_include(interpose/node ${moving} interpose/record)
 may_include(interpose/calls ${moving} interpose/record interpose/binding interpose/node)
@@ -65,7 +74,9 @@ may_include(interpose/collectives/deferred ${below} interpose/collectives/schedu
 may_include(interpose/collectives/agreement ${below} interpose/collectives/schedules interpose/collectives/deferred)
 may_include(interpose/collectives/calls ${below} interpose/collectives/schedules interpose/collectives/kernels
             interpose/collectives/deferred interpose/collectives/agreement)
-may_include(interpose/wrappers ${known})
+set(wrapped ${known})
+list(REMOVE_ITEM wrapped ${record_rooms})
+may_include(interpose/wrappers ${wrapped})
 
 # What reads a recording. Of the recorder it knows the trace format; only the command knows transports.
 may_include(analysis/tables)

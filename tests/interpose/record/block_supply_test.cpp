@@ -1,5 +1,5 @@
 // The thread that keeps blocks ready, among threads that take them.
-#include "interpose/record/block_supply.hpp"
+#include "interpose/record/file/block_supply.hpp"
 
 #include <gtest/gtest.h>
 

@@ -17,9 +17,9 @@
 
 #include "call_path_callers.hpp"
 #include "child_process.hpp"
+#include "interpose/record/call_paths/stack_walk.hpp"
+#include "interpose/record/call_paths/unwind_table.hpp"
 #include "interpose/record/recorder.hpp"
-#include "interpose/record/stack_walk.hpp"
-#include "interpose/record/unwind_table.hpp"
 #include "recording_reader.hpp"
 #include "tests/support/kept_function.hpp"
 

@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "interpose/record/activity_buffers.hpp"
-#include "interpose/record/gpu_clock_bounds.hpp"
-#include "interpose/record/issuing_calls.hpp"
+#include "interpose/record/gpu/activity_buffers.hpp"
+#include "interpose/record/gpu/gpu_clock_bounds.hpp"
+#include "interpose/record/gpu/issuing_calls.hpp"
 #include "interpose/record/trace_format.hpp"
 
 namespace penstock::record {

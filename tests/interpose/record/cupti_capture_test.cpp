@@ -15,9 +15,9 @@
 
 #include "child_process.hpp"
 #include "fake_cupti.hpp"
-#include "interpose/record/activity_buffers.hpp"
-#include "interpose/record/activity_writer.hpp"
-#include "interpose/record/cuda_presence.hpp"
+#include "interpose/record/gpu/activity_buffers.hpp"
+#include "interpose/record/gpu/activity_writer.hpp"
+#include "interpose/record/gpu/cuda_presence.hpp"
 #include "interpose/record/recorder.hpp"
 #include "own_work.hpp"
 #include "recording_reader.hpp"

@@ -9,7 +9,7 @@
 
 #include "child_process.hpp"
 #include "gpu_work.hpp"
-#include "interpose/record/cuda_presence.hpp"
+#include "interpose/record/gpu/cuda_presence.hpp"
 #include "interpose/record/recorder.hpp"
 #include "own_work.hpp"
 #include "recording_reader.hpp"

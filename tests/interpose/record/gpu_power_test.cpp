@@ -12,7 +12,7 @@
 #include "child_process.hpp"
 #include "fake_nvml.hpp"
 #include "gpu_work.hpp"
-#include "interpose/record/cuda_presence.hpp"
+#include "interpose/record/gpu/cuda_presence.hpp"
 #include "interpose/record/recorder.hpp"
 #include "recording_reader.hpp"
 

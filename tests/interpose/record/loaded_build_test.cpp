@@ -1,5 +1,5 @@
 // The build of what is loaded: of images made up in memory, of real modules, and in a recording.
-#include "interpose/record/loaded_build.hpp"
+#include "interpose/record/call_paths/loaded_build.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

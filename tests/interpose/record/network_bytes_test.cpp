@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "child_process.hpp"
-#include "interpose/record/network_bytes.hpp"
 #include "interpose/record/recorder.hpp"
+#include "interpose/record/run/network_bytes.hpp"
 #include "recording_reader.hpp"
 
 namespace penstock {

@@ -12,10 +12,10 @@
 #include <iterator>
 #include <type_traits>
 
-#include "interpose/record/cupti_library.hpp"
-#include "interpose/record/nvml_library.hpp"
-#include "interpose/record/nvtx_abi.hpp"
-#include "interpose/record/traced_calls.hpp"
+#include "interpose/record/gpu/cupti_library.hpp"
+#include "interpose/record/gpu/nvml_library.hpp"
+#include "interpose/record/gpu/traced_calls.hpp"
+#include "interpose/record/run/nvtx_abi.hpp"
 
 // In the records of CUDA 12's CUPTI, the fields that are read lie where they lie in CUDA 13's.
 #define SAME_FIELD(older, newer, field) static_assert(offsetof(older, field) == offsetof(newer, field))

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "child_process.hpp"
-#include "interpose/record/nvtx_abi.hpp"
 #include "interpose/record/recorder.hpp"
+#include "interpose/record/run/nvtx_abi.hpp"
 #include "recording_reader.hpp"
 
 extern "C" int InitializeInjectionNvtx2(penstock::record::nvtx::GetExportTable);

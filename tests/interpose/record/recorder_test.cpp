@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "child_process.hpp"
-#include "interpose/record/lane.hpp"
+#include "interpose/record/file/lane.hpp"
 #include "own_work.hpp"
 #include "recording_reader.hpp"
 

@@ -1,5 +1,5 @@
 // What the recorder notes of a run besides what it records: from git's files and the environment alone.
-#include "interpose/record/run_facts.hpp"
+#include "interpose/record/run/run_facts.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
