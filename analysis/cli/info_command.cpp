@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analysis/cli/commands.hpp"
-#include "analysis/cli/elf_needs.hpp"
-#include "analysis/cli/launch_plan.hpp"
+#include "analysis/cli/launch/elf_needs.hpp"
+#include "analysis/cli/launch/launch_plan.hpp"
 #include "analysis/cli/tuning_text.hpp"
 #include "analysis/report/text_figures.hpp"
 #include "transports/machine.hpp"

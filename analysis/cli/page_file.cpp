@@ -5,7 +5,7 @@
 #include <fstream>
 #include <optional>
 
-#include "analysis/export/output.hpp"
+#include "analysis/export/common/output.hpp"
 #include "analysis/recording/flaw.hpp"
 #include "analysis/report/text_figures.hpp"
 #include "viz/embed/page.hpp"

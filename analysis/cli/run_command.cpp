@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analysis/cli/commands.hpp"
-#include "analysis/cli/launch_plan.hpp"
+#include "analysis/cli/launch/launch_plan.hpp"
 #include "transports/host/byte_sizes.hpp"
 #include "transports/kinds/transport_kind.hpp"
 

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "analysis/export/exporter.hpp"
-#include "analysis/export/output.hpp"
+#include "analysis/export/common/exporter.hpp"
+#include "analysis/export/common/output.hpp"
 
 namespace penstock::analysis::exports {
 

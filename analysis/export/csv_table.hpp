@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/export/output.hpp"
+#include "analysis/export/common/output.hpp"
 
 namespace penstock::analysis::exports {
 

@@ -7,10 +7,10 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/export/common/exporter.hpp"
+#include "analysis/export/common/output.hpp"
 #include "analysis/export/csv_export.hpp"
-#include "analysis/export/exporter.hpp"
-#include "analysis/export/otf2_export.hpp"
-#include "analysis/export/output.hpp"
+#include "analysis/export/otf2/otf2_export.hpp"
 #include "analysis/export/perfetto_export.hpp"
 #include "analysis/export/perfetto_packets.hpp"
 #include "analysis/naming/frame_names.hpp"

@@ -7,8 +7,8 @@
 #include <map>
 #include <string>
 
+#include "analysis/export/common/tracks.hpp"
 #include "analysis/export/perfetto_packets.hpp"
-#include "analysis/export/tracks.hpp"
 #include "analysis/report/message_figures.hpp"
 
 namespace penstock::analysis::exports {

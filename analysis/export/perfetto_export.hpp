@@ -4,8 +4,8 @@
 
 #include <memory>
 
-#include "analysis/export/exporter.hpp"
-#include "analysis/export/output.hpp"
+#include "analysis/export/common/exporter.hpp"
+#include "analysis/export/common/output.hpp"
 
 namespace penstock::analysis::exports {
 

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <variant>
 
-#include "analysis/export/output.hpp"
+#include "analysis/export/common/output.hpp"
 
 namespace penstock::analysis::exports::perfetto {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <tuple>
 
-#include "analysis/export/names.hpp"
+#include "analysis/export/common/names.hpp"
 #include "analysis/job_timeline/columns.hpp"
 #include "analysis/job_timeline/piece_columns.hpp"
 

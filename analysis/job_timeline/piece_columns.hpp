@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-#include "analysis/export/names.hpp"
+#include "analysis/export/common/names.hpp"
 #include "analysis/job_timeline/detail.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
 

@@ -8,7 +8,7 @@
 
 #include "analysis/causes/causes.hpp"
 #include "analysis/causes/timeline.hpp"
-#include "analysis/export/tracks.hpp"
+#include "analysis/export/common/tracks.hpp"
 #include "analysis/joining/job_axis.hpp"
 #include "analysis/joining/messages.hpp"
 

@@ -1,4 +1,4 @@
-#include "analysis/cli/launch_plan.hpp"
+#include "analysis/cli/launch/launch_plan.hpp"
 
 #include <gtest/gtest.h>
 

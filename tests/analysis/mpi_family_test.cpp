@@ -1,11 +1,11 @@
-#include "analysis/cli/mpi_family.hpp"
+#include "analysis/cli/launch/mpi_family.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
 
-#include "analysis/cli/elf_needs.hpp"
+#include "analysis/cli/launch/elf_needs.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::cli {

@@ -1,4 +1,4 @@
-#include "analysis/export/communicators.hpp"
+#include "analysis/export/common/communicators.hpp"
 
 #include <gtest/gtest.h>
 

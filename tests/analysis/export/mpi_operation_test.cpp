@@ -1,4 +1,4 @@
-#include "analysis/export/mpi_operation.hpp"
+#include "analysis/export/common/mpi_operation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/export/tracks.hpp"
+#include "analysis/export/common/tracks.hpp"
 
 #include <gtest/gtest.h>
 

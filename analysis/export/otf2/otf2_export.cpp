@@ -1,4 +1,4 @@
-#include "analysis/export/otf2_export.hpp"
+#include "analysis/export/otf2/otf2_export.hpp"
 
 #include <fmt/format.h>
 #include <otf2/otf2.h>
@@ -9,10 +9,10 @@
 #include <string>
 #include <system_error>
 
-#include "analysis/export/communicators.hpp"
-#include "analysis/export/otf2_definitions.hpp"
-#include "analysis/export/otf2_events.hpp"
-#include "analysis/export/tracks.hpp"
+#include "analysis/export/common/communicators.hpp"
+#include "analysis/export/common/tracks.hpp"
+#include "analysis/export/otf2/otf2_definitions.hpp"
+#include "analysis/export/otf2/otf2_events.hpp"
 #include "analysis/recording/flaw.hpp"
 
 namespace penstock::analysis::exports {

@@ -1,4 +1,4 @@
-#include "analysis/export/names.hpp"
+#include "analysis/export/common/names.hpp"
 
 #include <fmt/format.h>
 #include <utf8.h>

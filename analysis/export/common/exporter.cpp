@@ -1,4 +1,4 @@
-#include "analysis/export/exporter.hpp"
+#include "analysis/export/common/exporter.hpp"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "analysis/export/output.hpp"
+#include "analysis/export/common/output.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "analysis/cli/elf_needs.hpp"
+#include "analysis/cli/launch/elf_needs.hpp"
 
 #include <fcntl.h>
 #include <gelf.h>

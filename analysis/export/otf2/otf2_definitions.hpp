@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/export/communicators.hpp"
+#include "analysis/export/common/communicators.hpp"
 
 namespace penstock::analysis::exports::otf2 {
 

@@ -10,8 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analysis/export/job_clock.hpp"
-#include "analysis/export/names.hpp"
+#include "analysis/export/common/job_clock.hpp"
+#include "analysis/export/common/names.hpp"
 #include "analysis/joining/messages.hpp"
 #include "analysis/recording/rank_trace.hpp"
 

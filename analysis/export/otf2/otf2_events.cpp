@@ -1,4 +1,4 @@
-#include "analysis/export/otf2_events.hpp"
+#include "analysis/export/otf2/otf2_events.hpp"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/cli/mpi_family.hpp"
+#include "analysis/cli/launch/mpi_family.hpp"
 
 namespace penstock::cli {
 

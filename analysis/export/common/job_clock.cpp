@@ -1,4 +1,4 @@
-#include "analysis/export/job_clock.hpp"
+#include "analysis/export/common/job_clock.hpp"
 
 #include <algorithm>
 #include <limits>

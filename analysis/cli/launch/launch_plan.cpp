@@ -1,4 +1,4 @@
-#include "analysis/cli/launch_plan.hpp"
+#include "analysis/cli/launch/launch_plan.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "analysis/cli/elf_needs.hpp"
+#include "analysis/cli/launch/elf_needs.hpp"
 
 namespace penstock::cli {
 namespace {

@@ -9,11 +9,11 @@
 #include <memory>
 #include <unordered_map>
 
-#include "analysis/export/communicators.hpp"
-#include "analysis/export/exporter.hpp"
-#include "analysis/export/mpi_operation.hpp"
-#include "analysis/export/otf2_definitions.hpp"
-#include "analysis/export/tracks.hpp"
+#include "analysis/export/common/communicators.hpp"
+#include "analysis/export/common/exporter.hpp"
+#include "analysis/export/common/mpi_operation.hpp"
+#include "analysis/export/common/tracks.hpp"
+#include "analysis/export/otf2/otf2_definitions.hpp"
 
 namespace penstock::analysis::exports::otf2 {
 

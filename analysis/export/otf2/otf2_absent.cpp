@@ -1,5 +1,5 @@
 // Replaces otf2_export.cpp if the OTF2 library was missing when Penstock was built.
-#include "analysis/export/otf2_export.hpp"
+#include "analysis/export/otf2/otf2_export.hpp"
 
 namespace penstock::analysis::exports {
 

@@ -1,4 +1,4 @@
-#include "analysis/export/otf2_definitions.hpp"
+#include "analysis/export/otf2/otf2_definitions.hpp"
 
 #include <array>
 #include <numeric>

@@ -1,10 +1,10 @@
-#include "analysis/cli/mpi_family.hpp"
+#include "analysis/cli/launch/mpi_family.hpp"
 
 #include <cstdlib>
 #include <deque>
 #include <set>
 
-#include "analysis/cli/elf_needs.hpp"
+#include "analysis/cli/launch/elf_needs.hpp"
 
 namespace penstock::cli {
 
