@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "analysis/report/advice.hpp"
+#include "analysis/report/advice_figures.hpp"
 #include "analysis/report/replay_figures.hpp"
 #include "analysis/report/report.hpp"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/report/advice.hpp"
+#include "analysis/report/advice_figures.hpp"
 
 namespace penstock::analysis {
 

@@ -11,7 +11,7 @@
 
 #include "analysis/causes/causes.hpp"
 #include "analysis/recording/flaw.hpp"
-#include "analysis/report/advice.hpp"
+#include "analysis/report/advice_figures.hpp"
 #include "analysis/report/collective_figures.hpp"
 #include "analysis/report/gpu_power_figures.hpp"
 #include "analysis/report/kernel_figures.hpp"
