@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/report/headline.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/text_figures.hpp"
 

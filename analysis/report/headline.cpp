@@ -96,13 +96,6 @@ std::string worst_call_text(const Report& report) {
 
 }  // namespace
 
-const char* whole_of(const Report& report) noexcept {
-  if (report.recorded_part) {
-    return report.steps ? "recorded steps" : "recorded part";
-  }
-  return report.steps ? "steps" : "run";
-}
-
 Headline headline_of(const Report& report) {
   if (report.counted_ranks == 0) {
     return {.text = "No figures: no rank has a usable recording."};

@@ -10,9 +10,6 @@
 
 namespace penstock::analysis {
 
-/// Returns the whole of which a report's shares are: "run", "steps", "recorded part" or "recorded steps".
-[[nodiscard]] const char* whole_of(const Report& report) noexcept;
-
 struct Headline {
   /// The part that is named; none: exposed communication, or all communication where that is not known.
   std::optional<TimePart> part;

@@ -91,6 +91,13 @@ std::string TimeUnit::with_unit(double time_ns) const {
   return number(time_ns) + " " + name_;
 }
 
+const char* whole_of(const Report& report) noexcept {
+  if (report.recorded_part) {
+    return report.steps ? "recorded steps" : "recorded part";
+  }
+  return report.steps ? "steps" : "run";
+}
+
 double share_of(std::uint64_t part, std::uint64_t whole) noexcept {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }

@@ -34,6 +34,9 @@ class TimeUnit {
 /// be there. Empty: they are.
 [[nodiscard]] std::string what_is_missing(const Report& report);
 
+/// Returns the whole of which a report's shares are: "run", "steps", "recorded part" or "recorded steps".
+[[nodiscard]] const char* whole_of(const Report& report) noexcept;
+
 [[nodiscard]] double share_of(std::uint64_t part, std::uint64_t whole) noexcept;
 [[nodiscard]] std::string percent_text(double share);
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/report/headline.hpp"
+#include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis {
 ReportWriter::ReportWriter(const Report& shown, const TextOptions& how)
