@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/comparison/baseline.hpp"
-#include "analysis/report/fail_condition.hpp"
+#include "analysis/report/conclusions/fail_condition.hpp"
 
 namespace penstock::cli {
 

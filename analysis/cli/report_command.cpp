@@ -26,7 +26,7 @@
 #include "analysis/job_timeline/job_timeline.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/pipeline/look.hpp"
-#include "analysis/report/fail_condition.hpp"
+#include "analysis/report/conclusions/fail_condition.hpp"
 #include "analysis/report/json/report_json.hpp"
 #include "analysis/report/text/report_text.hpp"
 #include "viz/embed/page.hpp"

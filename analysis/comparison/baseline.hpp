@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analysis/comparison/diff.hpp"
-#include "analysis/report/fail_condition.hpp"
+#include "analysis/report/conclusions/fail_condition.hpp"
 
 namespace penstock::analysis {
 

@@ -13,7 +13,7 @@
 #include "analysis/pipeline/metrics.hpp"
 #include "analysis/recording/job.hpp"
 #include "analysis/recording/rank_trace.hpp"
-#include "analysis/report/advice.hpp"
+#include "analysis/report/conclusions/advice.hpp"
 #include "analysis/sharing/parallel.hpp"
 #include "analysis/sharing/teamwork.hpp"
 #include "analysis/unfinished/unfinished.hpp"

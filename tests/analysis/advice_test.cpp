@@ -1,5 +1,5 @@
 // What is advised for which figures. Times are ns.
-#include "analysis/report/advice.hpp"
+#include "analysis/report/conclusions/advice.hpp"
 
 #include <gtest/gtest.h>
 

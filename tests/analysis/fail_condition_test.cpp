@@ -1,4 +1,4 @@
-#include "analysis/report/fail_condition.hpp"
+#include "analysis/report/conclusions/fail_condition.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 
 #include "analysis/comparison/diff.hpp"
 #include "analysis/pipeline/analyse.hpp"
-#include "analysis/report/fail_condition.hpp"
+#include "analysis/report/conclusions/fail_condition.hpp"
 #include "analysis/report/json/report_json.hpp"
 #include "analysis/report/text/report_text.hpp"
 #include "analysis/report/text_figures.hpp"

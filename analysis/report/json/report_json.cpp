@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "analysis/report/headline.hpp"
+#include "analysis/report/conclusions/headline.hpp"
 #include "analysis/report/json/json_parts.hpp"
 
 namespace penstock::analysis {

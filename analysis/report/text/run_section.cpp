@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/headline.hpp"
+#include "analysis/report/conclusions/headline.hpp"
 #include "analysis/report/text/sections.hpp"
 
 namespace penstock::analysis {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/pipeline/analyse.hpp"
-#include "analysis/report/advice.hpp"
+#include "analysis/report/conclusions/advice.hpp"
 #include "tests/analysis/planted/planted_job.hpp"
 
 namespace penstock::analysis {

@@ -11,7 +11,7 @@
 
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/pipeline/look.hpp"
-#include "analysis/report/fail_condition.hpp"
+#include "analysis/report/conclusions/fail_condition.hpp"
 #include "analysis/report/text/report_text.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #include "tests/analysis/report_on.hpp"

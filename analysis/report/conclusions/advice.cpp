@@ -1,4 +1,4 @@
-#include "analysis/report/advice.hpp"
+#include "analysis/report/conclusions/advice.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analysis/joining/message_class.hpp"
-#include "analysis/report/change_advice.hpp"
+#include "analysis/report/conclusions/change_advice.hpp"
 #include "analysis/report/text_figures.hpp"
 #include "analysis/report/text_table.hpp"
 

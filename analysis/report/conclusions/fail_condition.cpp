@@ -1,4 +1,4 @@
-#include "analysis/report/fail_condition.hpp"
+#include "analysis/report/conclusions/fail_condition.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <iterator>
 #include <numeric>
 
-#include "analysis/report/efficiency_names.hpp"
+#include "analysis/report/conclusions/efficiency_names.hpp"
 #include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis {

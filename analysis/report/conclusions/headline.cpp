@@ -1,4 +1,4 @@
-#include "analysis/report/headline.hpp"
+#include "analysis/report/conclusions/headline.hpp"
 
 #include <fmt/format.h>
 

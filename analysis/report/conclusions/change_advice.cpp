@@ -1,4 +1,4 @@
-#include "analysis/report/change_advice.hpp"
+#include "analysis/report/conclusions/change_advice.hpp"
 
 #include <fmt/format.h>
 
