@@ -67,15 +67,16 @@ may_include(interpose/staging ${basis} interpose/datatypes interpose/progress)
 set(below ${basis} interpose/datatypes interpose/progress interpose/messages interpose/network interpose/protocol
     interpose/staging)
 may_include(interpose/collectives/schedules ${below})
+may_include(interpose/windows/memory ${moving} interpose/progress interpose/staging)
 # The operations that kernels know are in schedules; of collectives it knows nothing else.
-may_include(interpose/windows ${below} interpose/collectives/schedules)
+may_include(interpose/windows ${below} interpose/collectives/schedules interpose/windows/memory)
 may_include(interpose/collectives/kernels ${below} interpose/collectives/schedules)
 may_include(interpose/collectives/deferred ${below} interpose/collectives/schedules interpose/collectives/kernels)
 may_include(interpose/collectives/agreement ${below} interpose/collectives/schedules interpose/collectives/deferred)
 may_include(interpose/collectives/calls ${below} interpose/collectives/schedules interpose/collectives/kernels
             interpose/collectives/deferred interpose/collectives/agreement)
 set(wrapped ${known})
-list(REMOVE_ITEM wrapped ${record_rooms})
+list(REMOVE_ITEM wrapped ${record_rooms} interpose/windows/memory)
 may_include(interpose/wrappers ${wrapped})
 
 # What reads a recording. Of the recorder it knows the trace format; only the command knows transports.

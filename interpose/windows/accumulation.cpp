@@ -12,9 +12,9 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/staging/host_memory.hpp"
 #include "interpose/windows/kernel_combination.hpp"
+#include "interpose/windows/memory/queued_work.hpp"
 #include "interpose/windows/movement.hpp"
 #include "interpose/windows/packed_combination.hpp"
-#include "interpose/windows/queued_work.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
 
 namespace penstock::interpose {

@@ -15,8 +15,8 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "interpose/staging/out_of_reach.hpp"
-#include "interpose/windows/allocated_memory.hpp"
 #include "interpose/windows/epochs.hpp"
+#include "interpose/windows/memory/allocated_memory.hpp"
 #include "interpose/windows/window_table.hpp"
 
 namespace penstock::interpose {

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 
-#include "interpose/windows/member_memory.hpp"
+#include "interpose/windows/memory/member_memory.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/reduction/device_reduction.hpp"
 

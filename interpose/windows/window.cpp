@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "interpose/progress/progress.hpp"
-#include "interpose/windows/queued_work.hpp"
+#include "interpose/windows/memory/queued_work.hpp"
 
 namespace penstock::interpose {
 

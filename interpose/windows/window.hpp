@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "interpose/calls/errors.hpp"
-#include "interpose/windows/allocated_memory.hpp"
-#include "interpose/windows/member_memory.hpp"
-#include "interpose/windows/shared_words.hpp"
+#include "interpose/windows/memory/allocated_memory.hpp"
+#include "interpose/windows/memory/member_memory.hpp"
+#include "interpose/windows/memory/shared_words.hpp"
 #include "transports/copies/pull.hpp"
 #include "transports/host/callers_mutex.hpp"
 

@@ -1,4 +1,4 @@
-#include "interpose/windows/allocated_memory.hpp"
+#include "interpose/windows/memory/allocated_memory.hpp"
 
 #include <cerrno>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "interpose/windows/queued_work.hpp"
+#include "interpose/windows/memory/queued_work.hpp"
 
 #include "interpose/progress/progress.hpp"
 #include "transports/stream_order/stream_order.hpp"

@@ -1,4 +1,4 @@
-#include "interpose/windows/host_reach.hpp"
+#include "interpose/windows/memory/host_reach.hpp"
 
 #include <sys/prctl.h>
 #include <sys/uio.h>

@@ -1,11 +1,11 @@
-#include "interpose/windows/member_memory.hpp"
+#include "interpose/windows/memory/member_memory.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "interpose/staging/host_memory.hpp"
-#include "interpose/windows/host_reach.hpp"
-#include "interpose/windows/queued_work.hpp"
+#include "interpose/windows/memory/host_reach.hpp"
+#include "interpose/windows/memory/queued_work.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/copy_selection/start_copy.hpp"
 #include "transports/device_memory/parts.hpp"
