@@ -26,7 +26,7 @@ OWNERS = [
      + r"|sendrecv(_replace)?" + LARGE_COUNT),
     ("probing", r"I?m?probe|I?mrecv" + LARGE_COUNT),
     ("persistent", r"([bsr]?send|recv)_init" + LARGE_COUNT + r"|Start|Startall"),
-    ("completion", r"(Wait|Test)(all|any|some)?|Request_free|Request_get_status|Cancel"),
+    ("completion", r"(Wait|Test)(all|any|some)?|Request_free|Cancel"),
     ("communicators", r"Comm_(dup|dup_with_info|idup|idup_with_info|create|create_group|create_from_group|split"
                       r"|split_type|spawn|spawn_multiple|accept|connect|join|get_parent|set_name|set_info|get_info|free|disconnect)"
                       r"|Cart_create|Cart_sub|Graph_create|Dist_graph_create(_adjacent)?"
@@ -34,7 +34,7 @@ OWNERS = [
     ("collectives", r"I?(" + COLLECTIVE + "|" + NEIGHBOUR + ")" + LARGE_COUNT),
     ("persistent_collectives", r"(" + COLLECTIVE + "|" + NEIGHBOUR + r")_init" + LARGE_COUNT),
     ("nonblocking_exchange", r"Isendrecv(_replace)?" + LARGE_COUNT),
-    ("request_status", r"Request_get_status_(all|any|some)"),
+    ("request_status", r"Request_get_status(_(all|any|some))?"),
     ("window_calls", r"R?(put|get|accumulate|get_accumulate)" + LARGE_COUNT + r"|Fetch_and_op|Compare_and_swap"
                      + r"|Win_(create|allocate|shared_query)" + LARGE_COUNT + r"|Win_(free|fence|start|complete|post|wait|test|sync|get_attr"
                      + r"|(un)?lock(_all)?|flush(_local)?(_all)?)"),

@@ -364,22 +364,6 @@ PENSTOCK_EXPORT int MPI_Testsome(int count, MPI_Request requests[], int* done_co
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
-PENSTOCK_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) try {
-  CallScope scope(Function::Request_get_status, __builtin_return_address(0));
-  RequestEntry* entry = scope.stands_aside() ? nullptr : find_entry(request);
-  if (entry == nullptr) return PMPI_Request_get_status(request, flag, status);
-  progress();
-  const RequestTable::Lock lock(request_table());
-  *flag = (!entry->active || RequestTable::advance(*entry)) ? 1 : 0;
-  if (*flag == 0) return MPI_SUCCESS;
-  MPI_Status local = local_copy_of(status);
-  copy_without_error(entry->active ? entry->status : empty_status(), local);
-  if (entry->active && entry->operation.pending != nullptr) entry->operation.pending->fix_status(local);
-  copy_status(local, status);
-  return MPI_SUCCESS;
-}
-PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
-
 PENSTOCK_EXPORT int MPI_Request_free(MPI_Request* request) try {
   CallScope scope(Function::Request_free, __builtin_return_address(0));
   RequestEntry* entry = scope.stands_aside() ? nullptr : find_entry(*request);

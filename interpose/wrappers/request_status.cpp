@@ -1,5 +1,5 @@
-// MPI-4.1's queries of several requests, which complete none of them. They may be newer than the MPI library
-// of the build. A library that has them is queried for requests without pending work of Penstock's.
+// Queries of requests, which complete none of them. MPI-4.1's, of several requests, may be newer than the MPI
+// library of the build. A library that has them is queried for requests without pending work of Penstock's.
 #include <vector>
 
 #include "interpose/binding/function_names.hpp"
@@ -61,6 +61,22 @@ bool is_left_to_library(const CallScope& scope, Function function, int count, co
 }  // namespace penstock::interpose
 
 using namespace penstock::interpose;
+
+PENSTOCK_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) try {
+  CallScope scope(Function::Request_get_status, __builtin_return_address(0));
+  RequestEntry* entry = scope.stands_aside() ? nullptr : find_entry(request);
+  if (entry == nullptr) return PMPI_Request_get_status(request, flag, status);
+  progress();
+  const RequestTable::Lock lock(request_table());
+  *flag = (!entry->active || RequestTable::advance(*entry)) ? 1 : 0;
+  if (*flag == 0) return MPI_SUCCESS;
+  MPI_Status local = local_copy_of(status);
+  copy_without_error(entry->active ? entry->status : empty_status(), local);
+  if (entry->active && entry->operation.pending != nullptr) entry->operation.pending->fix_status(local);
+  copy_status(local, status);
+  return MPI_SUCCESS;
+}
+PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
 PENSTOCK_EXPORT int MPI_Request_get_status_all(int count, const MPI_Request requests[], int* flag,
                                                MPI_Status statuses[]) try {
