@@ -1,7 +1,6 @@
 #include "analysis/causes/causes.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -41,82 +40,6 @@ class LastMoment {
 };
 
 }  // namespace
-
-std::string_view name_of(Cause cause) noexcept {
-  switch (cause) {
-    case Cause::late_sender:
-      return "late sender";
-    case Cause::late_receiver:
-      return "late receiver";
-    case Cause::collective_wait:
-      return "wait at collective";
-    case Cause::wire:
-      return "wire";
-    case Cause::staging:
-      return "packing, staging";
-    case Cause::gpu_not_ready:
-      return "GPU not ready";
-    case Cause::missing_progress:
-      return "missing progress";
-    case Cause::unattributed:
-      break;
-  }
-  return "unattributed";
-}
-
-Cause main_cause(const TimeByCause& times) noexcept {
-  return static_cast<Cause>(std::distance(times.begin(), std::max_element(times.begin(), times.end())));
-}
-
-std::string_view identifier_of(Cause cause) noexcept {
-  switch (cause) {
-    case Cause::late_sender:
-      return "late_sender";
-    case Cause::late_receiver:
-      return "late_receiver";
-    case Cause::collective_wait:
-      return "wait_at_collective";
-    case Cause::wire:
-      return "wire";
-    case Cause::staging:
-      return "packing_or_staging";
-    case Cause::gpu_not_ready:
-      return "gpu_not_ready";
-    case Cause::missing_progress:
-      return "missing_progress";
-    case Cause::unattributed:
-      break;
-  }
-  return "unattributed";
-}
-
-std::string_view name_of(Gap gap) noexcept {
-  switch (gap) {
-    case Gap::no_partner:
-      return "the other side was not recorded";
-    case Gap::no_common_clock:
-      return "the other side is on a host whose clock could not be synchronised";
-    case Gap::nothing_recorded:
-      return "the awaited operation was not recorded";
-    case Gap::none:
-      break;
-  }
-  return "";
-}
-
-std::string_view identifier_of(Gap gap) noexcept {
-  switch (gap) {
-    case Gap::no_partner:
-      return "no_partner";
-    case Gap::no_common_clock:
-      return "no_common_clock";
-    case Gap::nothing_recorded:
-      return "nothing_recorded";
-    case Gap::none:
-      break;
-  }
-  return "none";
-}
 
 std::span<const std::uint32_t> CauseFinder::ByCall::of(std::uint32_t call) const {
   return std::span(items).subspan(first[call], first[call + 1] - first[call]);

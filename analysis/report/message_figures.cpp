@@ -1,5 +1,7 @@
 #include "analysis/report/message_figures.hpp"
 
+#include "analysis/joining/message_class.hpp"
+
 namespace penstock::analysis {
 
 const char* name_of(trace::BufferKind kind) noexcept {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/causes/causes.hpp"
+#include "analysis/causes/cause.hpp"
 #include "interpose/record/trace_format.hpp"
 
 namespace penstock::analysis {

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "analysis/causes/causes.hpp"
+#include "analysis/causes/cause.hpp"
 
 namespace penstock::analysis {
 

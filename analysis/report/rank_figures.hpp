@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/causes/causes.hpp"
+#include "analysis/causes/cause.hpp"
 #include "analysis/report/part_figures.hpp"
 #include "analysis/report/thread_figures.hpp"
 

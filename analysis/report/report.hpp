@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/causes/causes.hpp"
+#include "analysis/causes/cause.hpp"
 #include "analysis/recording/flaw.hpp"
 #include "analysis/report/advice_figures.hpp"
 #include "analysis/report/collective_figures.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/causes/causes.hpp"
+#include "analysis/causes/cause.hpp"
 #include "analysis/report/part_figures.hpp"
 
 namespace penstock::analysis {

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "analysis/causes/causes.hpp"
+#include "analysis/causes/cause.hpp"
 
 namespace penstock::analysis {
 
