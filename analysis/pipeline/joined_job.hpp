@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/causes/steps.hpp"
+#include "analysis/causes/step_finder.hpp"
 #include "analysis/joining/messages.hpp"
 #include "analysis/recording/job.hpp"
 #include "analysis/recording/site_table.hpp"
