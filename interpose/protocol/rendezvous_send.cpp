@@ -1,11 +1,8 @@
 #include "interpose/protocol/rendezvous_send.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
-#include <new>
-#include <span>
 #include <utility>
 
 #include "interpose/binding/mpi_details.hpp"
@@ -14,6 +11,7 @@
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/request_table.hpp"
+#include "interpose/protocol/lingering_sends.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/stream_order/readiness.hpp"
@@ -26,44 +24,6 @@ namespace {
 
 std::atomic<unsigned> rings_at_work{0};
 std::atomic<bool> is_large_one_buffered{false};
-
-/// A slot and the region that its receiver still has to drain. Thread: under RequestTable::Lock.
-struct Lingering {
-  Slot* slot = nullptr;
-  std::unique_ptr<transports::StagedSend> staged;
-};
-/// All lingering sends of this rank. The array has an entry for each slot, as destructors add to it and must
-/// not allocate. Never destroyed.
-class LingeringSends {
- public:
-  void add(Lingering item) noexcept { items_[count_++] = std::move(item); }
-  /// Moves the last entry into the removed one's place.
-  void remove(Lingering& item) noexcept {
-    std::swap(item, items_[--count_]);
-    items_[count_] = {};
-  }
-  [[nodiscard]] std::span<Lingering> all() noexcept { return {items_.data(), count_}; }
-
- private:
-  std::array<Lingering, slots_per_rank> items_{};
-  std::size_t count_ = 0;
-};
-LingeringSends& lingering() noexcept {
-  alignas(LingeringSends) static std::array<std::byte, sizeof(LingeringSends)> memory;
-  static auto& sends = *new (memory.data()) LingeringSends;
-  return sends;
-}
-
-/// Returns true if the receiver is done and no signal of the driver for the slot is outstanding.
-bool is_over(const Slot& slot) noexcept {
-  return slot.is_over() && slot.ready.load(std::memory_order_acquire) != 0;
-}
-
-/// Releases a region that the receiver has drained or will not read.
-void drop_staged(std::unique_ptr<transports::StagedSend>& staged) noexcept {
-  if (staged != nullptr && !staged->drained()) staged->abandon();
-  staged.reset();
-}
 
 }  // namespace
 
@@ -111,7 +71,7 @@ RendezvousSend::~RendezvousSend() {
     if (!is_retired_) node_directory().free_slot(slot_);
   } else {
     if (holds_ring_) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
-    lingering().add({slot_, std::move(staged_)});
+    let_linger(slot_, std::move(staged_));
   }
 }
 
@@ -378,31 +338,6 @@ int RendezvousSend::complete(MPI_Status& status, int code) {
   record.complete(status);
   if (code == MPI_SUCCESS && !status_.ok()) return errors_.raise_status("MPI_Send", status_);
   return code;
-}
-
-void reap_lingering_sends() noexcept {
-  const RequestTable::Lock lock(request_table());
-  LingeringSends& sends = lingering();
-  for (std::size_t i = 0; i < sends.all().size();) {
-    Lingering& item = sends.all()[i];
-    if (!is_over(*item.slot)) {
-      ++i;
-      continue;
-    }
-    drop_staged(item.staged);
-    node_directory().free_slot(item.slot);
-    sends.remove(item);
-  }
-}
-
-void abandon_lingering_sends() noexcept {
-  const RequestTable::Lock lock(request_table());
-  LingeringSends& sends = lingering();
-  while (!sends.all().empty()) {
-    Lingering& item = sends.all().back();
-    if (item.staged != nullptr) item.staged->abandon();
-    sends.remove(item);
-  }
 }
 
 }  // namespace penstock::interpose

@@ -28,7 +28,7 @@
 namespace penstock::interpose {
 
 /// Owns its slot until the receiver is done with it. A completed send whose receiver is not done lingers
-/// (below).
+/// (lingering_sends.hpp).
 class RendezvousSend final : public Pending, public transports::Recycled<RendezvousSend> {
  public:
   /// Takes a slot. `others_follow`: as in SendPlan. Returns null if no slot is free; the caller then stages
@@ -108,11 +108,5 @@ class RendezvousSend final : public Pending, public transports::Recycled<Rendezv
   bool produced_ = false;  ///< the payload has left the user's buffer
   bool whole_ = false;     ///< all of the payload lies in the region or has reached the receiver
 };
-
-/// Lingering slots: the sends are complete for the user (buffered payloads), the receivers are not done yet.
-/// reap_lingering_sends() frees those that are over; abandon_lingering_sends(), in MPI_Finalize, gives up the
-/// others.
-void reap_lingering_sends() noexcept;
-void abandon_lingering_sends() noexcept;
 
 }  // namespace penstock::interpose
