@@ -1,9 +1,11 @@
 // Programs that do not end, each with a fault that jobs die or hang of, behind some rounds of proper
 // messages:
-//   unfinished_program WAY [device]
-// device: the buffers are a GPU's.
+//   unfinished_program WAY host|device [SIGNAL]
+// device: the buffers are a GPU's. SIGNAL: a file; what happens behind the others' backs happens once it
+// exists.
 #include <cuda_runtime.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -18,6 +20,7 @@ struct Job {
   int size = 1;
   double* out = nullptr;
   double* in = nullptr;
+  const char* signal = nullptr;
 };
 
 double* allocate(bool on_device) {
@@ -49,6 +52,10 @@ void compute_for_ever() {
   }
 }
 
+void wait_for_signal(const Job& job) {
+  while (job.signal != nullptr && access(job.signal, F_OK) != 0) usleep(1000);
+}
+
 void receive_before_sending(Job& job) {
   const int partner = job.rank ^ 1;
   if (partner >= job.size) return;
@@ -62,6 +69,7 @@ void wait_for_a_rank_that_was_killed(Job& job) {
   const int last = job.size - 1;
   if (job.rank == last) {
     MPI_Send(job.out, 100, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD);
+    wait_for_signal(job);
     std::raise(SIGKILL);
   } else if (job.rank == 0) {
     MPI_Irecv(job.in, 100, MPI_DOUBLE, last, 99, MPI_COMM_WORLD, &requests[2]);
@@ -148,6 +156,7 @@ int main(int count, char** arguments) {
   Job job;
   job.out = allocate(on_device);
   job.in = allocate(on_device);
+  if (count > 3) job.signal = arguments[3];
   MPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &job.size);
   exchange_in_a_ring(job);
