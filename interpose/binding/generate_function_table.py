@@ -38,12 +38,10 @@ OWNERS = [
     ("window_calls", r"R?(put|get|accumulate|get_accumulate)" + LARGE_COUNT + r"|Fetch_and_op|Compare_and_swap"
                      + r"|Win_(create|allocate|shared_query)" + LARGE_COUNT + r"|Win_(free|fence|start|complete|post|wait|test|sync|get_attr"
                      + r"|(un)?lock(_all)?|flush(_local)?(_all)?)"),
-    ("refused_calls", r"Buffer_attach" + LARGE_COUNT
-                      + r"|P(send|recv)_init"
-                      + r"|Win_attach"
-                      + r"|File_(read|write)(_at)?(_all|_ordered)(_begin|_end)" + LARGE_COUNT),
+    ("refused_calls", r"Buffer_attach" + LARGE_COUNT + r"|P(send|recv)_init|Win_attach"),
     ("staged_calls", r"(Un)?pack(_external)?" + LARGE_COUNT + r"|Reduce_local" + LARGE_COUNT
-                     + r"|File_i?(read|write)(_at)?(_all|_shared|_ordered)?" + LARGE_COUNT),
+                     + r"|File_i?(read|write)(_at)?(_all|_shared|_ordered)?" + LARGE_COUNT
+                     + r"|File_(read|write)(_at)?(_all|_ordered)(_begin|_end)" + LARGE_COUNT + r"|File_close"),
     ("freed_handles", r"(Type|Op)_free"),
     ("error_handlers", r"Comm_set_errhandler|Errhandler_set"),
     ("pcontrol", r"Pcontrol"),

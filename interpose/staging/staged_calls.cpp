@@ -2,6 +2,7 @@
 #include "interpose/progress/gathering.hpp"
 #include "interpose/staging/staged_calls_files.hpp"
 #include "interpose/staging/staged_calls_packing.hpp"
+#include "interpose/staging/staged_calls_split_files.hpp"
 
 namespace penstock::interpose {
 
@@ -26,6 +27,18 @@ PENSTOCK_DESCRIBE_FILE(File_iread_all, File_iwrite_all, file_read, file_write)
 PENSTOCK_DESCRIBE_FILE(File_iread_shared, File_iwrite_shared, file_read, file_write)
 PENSTOCK_DESCRIBE_FILE(File_iread_at, File_iwrite_at, file_read_at, file_write_at)
 PENSTOCK_DESCRIBE_FILE(File_iread_at_all, File_iwrite_at_all, file_read_at, file_write_at)
+
+PENSTOCK_DESCRIBE_FILE(File_read_all_begin, File_write_all_begin, file_read_begin, file_write_begin)
+PENSTOCK_DESCRIBE_FILE(File_read_ordered_begin, File_write_ordered_begin, file_read_begin, file_write_begin)
+PENSTOCK_DESCRIBE_FILE(File_read_at_all_begin, File_write_at_all_begin, file_read_at_begin,
+                       file_write_at_begin)
+PENSTOCK_DESCRIBE_ONE(File_read_all_end, file_end)
+PENSTOCK_DESCRIBE_ONE(File_read_ordered_end, file_end)
+PENSTOCK_DESCRIBE_ONE(File_read_at_all_end, file_end)
+PENSTOCK_DESCRIBE_ONE(File_write_all_end, file_end)
+PENSTOCK_DESCRIBE_ONE(File_write_ordered_end, file_end)
+PENSTOCK_DESCRIBE_ONE(File_write_at_all_end, file_end)
+PENSTOCK_DESCRIBE_ONE(File_close, file_close)
 
 namespace {
 

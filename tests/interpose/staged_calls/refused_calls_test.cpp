@@ -2,10 +2,6 @@
 // one, and go on working with host buffers and managed memory.
 #include <gtest/gtest.h>
 #include <mpi.h>
-#include <unistd.h>
-
-#include <array>
-#include <cstdio>
 
 #include "tests/support/memory.hpp"
 
@@ -32,7 +28,6 @@ class RefusedCalls : public testing::Test {
   }
   Memory memory{MemoryKind::device, 4096};
   void* device = memory.data();
-  std::array<int, 1024> host{};
 };
 
 TEST_F(RefusedCalls, device_memory_attached_to_windows) {
@@ -47,20 +42,6 @@ TEST_F(RefusedCalls, device_memory_attached_to_windows) {
 
 TEST_F(RefusedCalls, buffers_for_buffered_sends) {
   EXPECT_REFUSED(MPI_Buffer_attach(device, 4096));
-}
-
-TEST_F(RefusedCalls, split_collective_file_calls) {
-  MPI_File file = MPI_FILE_NULL;
-  std::array<char, 64> name{};
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  std::snprintf(name.data(), name.size(), "/tmp/penstock-refused-%d-%d", rank, static_cast<int>(::getpid()));
-  ASSERT_EQ(MPI_File_open(MPI_COMM_SELF, name.data(),
-                          MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file),
-            MPI_SUCCESS);
-  EXPECT_REFUSED(MPI_File_write_all_begin(file, device, 4, MPI_INT));
-  EXPECT_REFUSED(MPI_File_read_at_all_begin(file, 0, device, 4, MPI_INT));
-  MPI_File_close(&file);
 }
 
 int calls_of_handler = 0;

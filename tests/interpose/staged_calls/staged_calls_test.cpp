@@ -143,7 +143,6 @@ class Files : public testing::Test {
   Files() {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const char* const folder = std::getenv("TMPDIR");
-    std::array<char, 256> name{};
     std::snprintf(name.data(), name.size(), "%s/penstock-files-XXXXXX", folder != nullptr ? folder : "/tmp");
     if (rank == 0) {
       const int made = ::mkstemp(name.data());
@@ -196,6 +195,7 @@ class Files : public testing::Test {
   }
 
   int rank = 0;
+  std::array<char, 256> name{};
   MPI_File file = MPI_FILE_NULL;
   ElementTypes types;
   ElementType type = types.plain().back();  // 8 bytes in 24
@@ -288,6 +288,107 @@ TEST_F(Files, File_iread_fills_buffers_of_every_kind) {
   expect_read("MPI_File_iread_at_all", [&](void* to, MPI_Request* request) {
     return MPI_File_iread_at_all(file, own_place(), to, 3 * count, MPI_BYTE, request);
   });
+}
+
+/// Split collectives write the same as those in one call.
+TEST_F(Files, split_collectives_write_from_device_buffers) {
+  expect_written([&](const void* from) {
+    MPI_File_write_at_all_begin(file, own_place(), from, count, type.handle);
+    return MPI_File_write_at_all_end(file, from, MPI_STATUS_IGNORE);
+  });
+  expect_written([&](const void* from) {
+    MPI_File_seek(file, own_place(), MPI_SEEK_SET);
+    MPI_File_write_all_begin(file, from, count, type.handle);
+    return MPI_File_write_all_end(file, from, MPI_STATUS_IGNORE);
+  });
+#if MPI_VERSION >= 4
+  expect_written([&](const void* from) {
+    MPI_File_write_at_all_begin_c(file, own_place(), from, count, type.handle);
+    return MPI_File_write_at_all_end(file, from, MPI_STATUS_IGNORE);
+  });
+#endif
+}
+
+TEST_F(Files, split_collectives_read_into_device_buffers_and_leave_the_gaps_alone) {
+  fill(8 * count);
+  const auto expect_read = [&](const char* name, auto read) {
+    SCOPED_TRACE(name);
+    for (int round = 0; round < placement_count; ++round) {
+      expect_same_as_on_host({}, type.extent(count), [&](const void*, void* to) {
+        MPI_Status status;
+        const int code = read(to, &status);
+        int bytes = 0;
+        MPI_Get_elements(&status, MPI_BYTE, &bytes);
+        EXPECT_EQ(bytes, 8 * count);
+        return code;
+      });
+    }
+  };
+  expect_read("MPI_File_read_at_all_begin", [&](void* to, MPI_Status* status) {
+    EXPECT_EQ(MPI_File_read_at_all_begin(file, own_place(), to, count, type.handle), MPI_SUCCESS);
+    return MPI_File_read_at_all_end(file, to, status);
+  });
+  expect_read("MPI_File_read_all_begin", [&](void* to, MPI_Status* status) {
+    MPI_File_seek(file, own_place(), MPI_SEEK_SET);
+    EXPECT_EQ(MPI_File_read_all_begin(file, to, count, type.handle), MPI_SUCCESS);
+    return MPI_File_read_all_end(file, to, status);
+  });
+#if MPI_VERSION >= 4
+  expect_read("MPI_File_read_at_all_begin_c", [&](void* to, MPI_Status* status) {
+    EXPECT_EQ(MPI_File_read_at_all_begin_c(file, own_place(), to, count, type.handle), MPI_SUCCESS);
+    return MPI_File_read_at_all_end(file, to, status);
+  });
+#endif
+}
+
+TEST_F(Files, split_collectives_in_rank_order_write_and_read_device_buffers) {
+  for (int round = 0; round < placement_count; ++round) {
+    expect_same_as_on_host(
+        {.before = 0, .after = 3 * count}, {.before = 0, .after = 3 * count},
+        [&](const void* from, void* to) {
+          MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
+          EXPECT_EQ(MPI_File_write_ordered_begin(file, from, 3 * count, MPI_BYTE), MPI_SUCCESS);
+          EXPECT_EQ(MPI_File_write_ordered_end(file, from, MPI_STATUS_IGNORE), MPI_SUCCESS);
+          MPI_File_sync(file);
+          MPI_File_seek_shared(file, 0, MPI_SEEK_SET);
+          EXPECT_EQ(MPI_File_read_ordered_begin(file, to, 3 * count, MPI_BYTE), MPI_SUCCESS);
+          return MPI_File_read_ordered_end(file, to, MPI_STATUS_IGNORE);
+        });
+  }
+}
+
+/// A file each, so that one that ends must not take what the other has begun.
+TEST_F(Files, split_collectives_of_several_files_end_in_any_order) {
+  fill(8 * count);
+  MPI_File other = MPI_FILE_NULL;
+  ASSERT_EQ(MPI_File_open(MPI_COMM_WORLD, name.data(), MPI_MODE_RDWR, MPI_INFO_NULL, &other), MPI_SUCCESS);
+  std::array<Memory, 2> memory = {Memory(MemoryKind::device, 3 * count), Memory(MemoryKind::managed, count)};
+  MPI_File_read_at_all_begin(file, own_place(), memory[0].data(), 3 * count, MPI_BYTE);
+  MPI_File_read_at_all_begin(other, own_place(), memory[1].data(), count, MPI_BYTE);
+  EXPECT_EQ(MPI_File_read_at_all_end(file, memory[0].data(), MPI_STATUS_IGNORE), MPI_SUCCESS);
+  EXPECT_EQ(MPI_File_read_at_all_end(other, memory[1].data(), MPI_STATUS_IGNORE), MPI_SUCCESS);
+  for (const Memory& one : memory) {
+    std::vector<std::byte> seen(one.size());
+    one.read(0, seen.data(), seen.size());
+    EXPECT_EQ(seen, filled(seen.size()));
+  }
+  EXPECT_EQ(MPI_File_close(&other), MPI_SUCCESS);
+}
+
+TEST_F(Files, a_split_read_waits_for_the_work_that_the_buffer_was_in_when_it_began) {
+  fill(count);
+  Memory to(MemoryKind::device, count);
+  Memory earlier(MemoryKind::pinned, count);
+  const std::vector<std::byte> old_bytes(count, std::byte{0xee});
+  earlier.write(0, old_bytes.data(), old_bytes.size());
+  for (int round = 0; round < 20; ++round) {
+    to.write_in_stream_order(0, earlier.data(), count);
+    EXPECT_EQ(MPI_File_read_at_all_begin(file, own_place(), to.data(), count, MPI_BYTE), MPI_SUCCESS);
+    EXPECT_EQ(MPI_File_read_at_all_end(file, to.data(), MPI_STATUS_IGNORE), MPI_SUCCESS);
+    std::vector<std::byte> seen(count);
+    to.read(0, seen.data(), seen.size());
+    EXPECT_EQ(seen, filled(count));
+  }
 }
 
 /// A read into `to` and a device message from oneself, with the calls that complete several requests.
