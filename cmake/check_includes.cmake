@@ -66,6 +66,7 @@ may_include(interpose/protocol ${basis} interpose/datatypes interpose/progress i
 may_include(interpose/staging ${basis} interpose/datatypes interpose/progress)
 set(below ${basis} interpose/datatypes interpose/progress interpose/messages interpose/network interpose/protocol
     interpose/staging)
+may_include(interpose/partitioned ${below})
 may_include(interpose/collectives/schedules ${below})
 may_include(interpose/windows/memory ${moving} interpose/progress interpose/staging)
 # The operations that kernels know are in schedules; of collectives it knows nothing else.

@@ -16,7 +16,7 @@ COLLECTIVE = (r"(Bcast|Reduce|Allreduce|Gatherv?|Scatterv?|Allgatherv?|Alltoall[
 NEIGHBOUR = r"Neighbor_(allgatherv?|alltoall[vw]?)"
 
 # The first row whose pattern matches the whole name (without MPI_) wins. An owner is a source file of
-# wrappers/, staging/, windows/ or collectives/ (`communicators` is communicator_calls.cpp). `pass` is the generic
+# wrappers/, staging/, partitioned/, windows/ or collectives/ (`communicators` is communicator_calls.cpp). `pass` is the generic
 # expansion; `left_out` is known and not wrapped.
 OWNERS = [
     # conversions between C and Fortran handles and statuses: they neither communicate nor cost time
@@ -38,7 +38,8 @@ OWNERS = [
     ("window_calls", r"R?(put|get|accumulate|get_accumulate)" + LARGE_COUNT + r"|Fetch_and_op|Compare_and_swap"
                      + r"|Win_(create|allocate|shared_query)" + LARGE_COUNT + r"|Win_(free|fence|start|complete|post|wait|test|sync|get_attr"
                      + r"|(un)?lock(_all)?|flush(_local)?(_all)?)"),
-    ("refused_calls", r"Buffer_attach" + LARGE_COUNT + r"|P(send|recv)_init|Win_attach"),
+    ("partitioned_calls", r"P(send|recv)_init|Pready(_range|_list)?|Parrived"),
+    ("refused_calls", r"Buffer_attach" + LARGE_COUNT + r"|Win_attach"),
     ("staged_calls", r"(Un)?pack(_external)?" + LARGE_COUNT + r"|Reduce_local" + LARGE_COUNT
                      + r"|File_i?(read|write)(_at)?(_all|_shared|_ordered)?" + LARGE_COUNT
                      + r"|File_(read|write)(_at)?(_all|_ordered)(_begin|_end)" + LARGE_COUNT + r"|File_close"),

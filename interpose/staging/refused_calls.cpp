@@ -1,7 +1,6 @@
-// Wraps the calls that accept no device buffers: partitioned, split collective I/O, memory attached to
-// windows and the buffer of buffered sends. For a device buffer they raise MPI_ERR_BUFFER on their
-// communicator, window or file; with host buffers they call the MPI library. refused_functions.def lists
-// which arguments are buffers.
+// Wraps the calls that accept no device buffers: memory attached to windows and the buffer of buffered sends.
+// For a device buffer they raise MPI_ERR_BUFFER on their communicator or window; with host buffers they call
+// the MPI library. refused_functions.def lists which arguments are buffers.
 #include <mpi.h>
 
 #include "interpose/binding/function_names.hpp"

@@ -173,33 +173,25 @@ Status StagedArgument::open(const void* user, const ByteRange& read, const ByteR
   return {};
 }
 
-Status StagedArgument::fetch(const char* why) const {
-  return for_each_allocation(user_, origin_, read_, [why](const BufferView& view, std::uintptr_t origin) {
+Status StagedArgument::fetch(const Layout& some, const char* why) const {
+  return for_each_allocation(user_, origin_, some, [why](const BufferView& view, std::uintptr_t origin) {
     return staged_copy(view.layout.bytes(), view.buffer.kind, BufferKind::pageable, why,
                        [&] { return download(view, origin); });
   });
 }
 
-bool StagedArgument::may_fetch_now() const {
-  return is_idle(read_);
-}
-
-bool StagedArgument::may_write_back_now() const {
-  return is_idle(written_);
-}
-
-bool StagedArgument::is_idle(const Layout& layout) const {
+bool StagedArgument::is_idle(const Layout& some) const {
   bool idle = true;
   static_cast<void>(
-      for_each_allocation(user_, origin_, layout, [&](const BufferView& view, std::uintptr_t) -> Status {
+      for_each_allocation(user_, origin_, some, [&](const BufferView& view, std::uintptr_t) -> Status {
         idle = idle && transports::is_idle(view);
         return {};
       }));
   return idle;
 }
 
-Status StagedArgument::write_back(const char* why) const {
-  return for_each_allocation(user_, origin_, written_, [why](const BufferView& view, std::uintptr_t origin) {
+Status StagedArgument::write_back(const Layout& some, const char* why) const {
+  return for_each_allocation(user_, origin_, some, [why](const BufferView& view, std::uintptr_t origin) {
     return staged_copy(view.layout.bytes(), BufferKind::pageable, view.buffer.kind, why,
                        [&] { return upload(view, origin); });
   });

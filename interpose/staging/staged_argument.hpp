@@ -45,27 +45,31 @@ class ByteRange {
 /// Errors: std::bad_alloc.
 [[nodiscard]] transports::BufferView absolute_view(const transports::Layout& absolute);
 
-/// Owns the host memory. Unit: bytes. Thread: one at a time.
+/// Owns the host memory. Unit: bytes. Thread: one at a time; functions that are given bytes any, for
+/// different ones.
 class StagedArgument {
  public:
   /// Takes memory for both regions. Errors: as a Status; throws std::bad_alloc.
   [[nodiscard]] Status open(const void* user, const ByteRange& read, const ByteRange& written);
   /// Downloads the bytes that the call reads. `why`: the reason for staging, for the record; a literal.
-  [[nodiscard]] Status fetch(const char* why) const;
+  [[nodiscard]] Status fetch(const char* why) const { return fetch(read_, why); }
   /// Returns the address that the MPI library gets instead of the user's.
   [[nodiscard]] void* address() const noexcept { return reinterpret_cast<void*>(origin_); }
   /// Replaces the region that was written by a smaller one within it.
   void set_written(const ByteRange& written) { written_ = written.layout(); }
   /// Return whether the application's earlier work is complete on the GPUs of the bytes that are read, or
   /// written.
-  [[nodiscard]] bool may_fetch_now() const;
-  [[nodiscard]] bool may_write_back_now() const;
+  [[nodiscard]] bool may_fetch_now() const { return is_idle(read_); }
+  [[nodiscard]] bool may_write_back_now() const { return is_idle(written_); }
   /// Uploads the bytes that were written. `why`: as above.
-  [[nodiscard]] Status write_back(const char* why) const;
+  [[nodiscard]] Status write_back(const char* why) const { return write_back(written_, why); }
+
+  /// The same for some of these bytes only.
+  [[nodiscard]] Status fetch(const transports::Layout& some, const char* why) const;
+  [[nodiscard]] Status write_back(const transports::Layout& some, const char* why) const;
+  [[nodiscard]] bool is_idle(const transports::Layout& some) const;
 
  private:
-  [[nodiscard]] bool is_idle(const transports::Layout& layout) const;
-
   std::uintptr_t user_ = 0;
   std::uintptr_t origin_ = 0;  ///< in the stand-in, byte n of the user's buffer is at origin_ + n
   HostMemory memory_;

@@ -65,13 +65,5 @@ TEST_F(RefusedCalls, go_to_the_error_handler_of_what_they_are_called_on) {
   MPI_Comm_free(&own);
 }
 
-#if MPI_VERSION >= 4
-TEST_F(RefusedCalls, partitioned_messages) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  EXPECT_REFUSED(MPI_Psend_init(device, 2, 4, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
-  EXPECT_REFUSED(MPI_Precv_init(device, 2, 4, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request));
-}
-#endif
-
 }  // namespace
 }  // namespace penstock::test_support

@@ -1,0 +1,52 @@
+// The stand-in in host memory for the device buffer of a partitioned message. Its partitions are copied one
+// by one: others may be written by kernels meanwhile, or may already be the application's again. Knows
+// datatypes, neither requests nor MPI calls.
+#pragma once
+
+#include <mpi.h>
+
+#include <span>
+
+#include "interpose/staging/staged_argument.hpp"
+#include "transports/host/status.hpp"
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::interpose {
+
+/// The buffer of a call that initialises a partitioned message; `count` elements a partition.
+struct PartitionedArgument {
+  const void* buffer;
+  int partitions;
+  MPI_Count count;
+  MPI_Datatype datatype;
+};
+
+/// Owns the stand-in. Thread: any, for different partitions.
+class PartitionedBuffer {
+ public:
+  /// Takes memory if the buffer is on a device; else does nothing. Errors: as a Status; throws
+  /// std::bad_alloc, UnreadableDatatype.
+  [[nodiscard]] Status open(const PartitionedArgument& user);
+  [[nodiscard]] bool is_staged() const noexcept { return is_staged_; }
+  /// Returns the kind of the user's buffer.
+  [[nodiscard]] transports::BufferKind kind() const noexcept { return kind_; }
+  /// Returns the address that the MPI library gets instead of the user's; only if staged.
+  [[nodiscard]] void* address() const noexcept { return stand_in_.address(); }
+
+  /// Returns where the bytes of these partitions lie, in ascending order if the partitions do.
+  [[nodiscard]] transports::Layout bytes_of(std::span<const int> partitions) const;
+  /// Downloads these bytes, or uploads them. The gaps of the datatype are not touched.
+  [[nodiscard]] Status fetch(const transports::Layout& bytes) const;
+  [[nodiscard]] Status write_back(const transports::Layout& bytes) const;
+  /// Returns whether the application's earlier work on their GPU is complete.
+  [[nodiscard]] bool is_idle(const transports::Layout& bytes) const { return stand_in_.is_idle(bytes); }
+
+ private:
+  StagedArgument stand_in_;
+  transports::Layout partition_;  ///< of the first one
+  std::ptrdiff_t distance_ = 0;   ///< from one partition to the next
+  transports::BufferKind kind_ = transports::BufferKind::pageable;
+  bool is_staged_ = false;
+};
+
+}  // namespace penstock::interpose
