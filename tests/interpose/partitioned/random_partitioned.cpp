@@ -14,18 +14,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <numeric>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "tests/interpose/partitioned/partitioned_types.hpp"
+#include "tests/support/job_seeds.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/random.hpp"
-#include "tests/support/seed_of_today.hpp"
 #include "tests/support/watchdog.hpp"
 
 namespace {
@@ -309,23 +307,10 @@ bool run(std::uint64_t seed, const PartitionTypes& types, int most_threads) {
 
 /// Returns the program's exit code.
 int run_seeds(int argc, char** argv, int most_threads) {
-  std::uint64_t first = 1;
-  std::uint64_t seeds = 20;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string_view name = argv[i];
-    const std::string_view value = argv[i + 1];
-    if (name == "--first")
-      first = value == "date" ? penstock::test_support::first_seed_of_today()
-                              : std::strtoull(argv[i + 1], nullptr, 10);
-    if (name == "--seeds") seeds = std::strtoull(argv[i + 1], nullptr, 10);
-  }
-  MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  if (own_rank == 0)
-    std::printf("%llu seeds from %llu on\n", static_cast<unsigned long long>(seeds),
-                static_cast<unsigned long long>(first));
+  const auto seeds = penstock::test_support::seeds_of_job(argc, argv);
   penstock::test_support::watch(own_rank, 60);
   const PartitionTypes types;
-  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+  for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
     penstock::test_support::progress("seed %llu", static_cast<unsigned long long>(seed));
     if (!run(seed, types, most_threads)) MPI_Abort(MPI_COMM_WORLD, 1);
   }

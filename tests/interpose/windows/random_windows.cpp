@@ -11,16 +11,15 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
 #include <string_view>
 #include <vector>
 
 #include "tests/interpose/windows/library_windows.hpp"
+#include "tests/support/job_seeds.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/random.hpp"
-#include "tests/support/seed_of_today.hpp"
 #include "tests/support/watchdog.hpp"
 
 namespace {
@@ -531,29 +530,16 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
-  std::uint64_t first = 1;
-  std::uint64_t seeds = 20;
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string_view name = argv[i];
-    const std::string_view value = argv[i + 1];
-    if (name == "--first")
-      first = value == "date" ? penstock::test_support::first_seed_of_today()
-                              : std::strtoull(argv[i + 1], nullptr, 10);
-    if (name == "--seeds") seeds = std::strtoull(argv[i + 1], nullptr, 10);
-  }
-  MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-  if (own_rank == 0)
-    std::printf("%llu seeds from %llu on\n", static_cast<unsigned long long>(seeds),
-                static_cast<unsigned long long>(first));
+  const auto seeds = penstock::test_support::seeds_of_job(argc, argv);
   static_cast<void>(library_makes_windows());  // all ranks come to it here
   penstock::test_support::watch(own_rank, 60);
-  for (std::uint64_t seed = first; seed < first + seeds; ++seed) {
+  for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
     penstock::test_support::progress("seed %llu", static_cast<unsigned long long>(seed));
     const Program program = draw_program(seed);
     Run run(seed, program);
     if (!run.run()) MPI_Abort(MPI_COMM_WORLD, 1);
-    if (own_rank == 0 && (seed + 1 - first) % 50 == 0) {
-      std::printf("%llu seeds done\n", static_cast<unsigned long long>(seed + 1 - first));
+    if (own_rank == 0 && (seed + 1 - seeds.first) % 50 == 0) {
+      std::printf("%llu seeds done\n", static_cast<unsigned long long>(seed + 1 - seeds.first));
       std::fflush(stdout);
     }
   }
