@@ -102,12 +102,19 @@ struct Status {
   /// The lowest of: steps since it was cleared (8 bits), identity (32), upper bits of the speed along an
   /// axis, as float (24).
   unsigned long long too_fast;
-  unsigned int put_back;  ///< particles that had left through the wall by rounding
-  unsigned int migrated;  ///< particles that have become own ones
-  unsigned int ends[3];   ///< of the sorted own particles: behind deep, internal and all cells
+  unsigned long long too_near;  ///< the lowest pair, as pair_word has it, in the core of its force …
+  unsigned int too_near_step;   ///< … in this step since it was cleared, the first in which there was one
+  unsigned int put_back;        ///< particles that had left through the wall by rounding
+  unsigned int migrated;        ///< particles that have become own ones
+  unsigned int ends[3];         ///< of the sorted own particles: behind deep, internal and all cells
   unsigned int records[most_neighbours];  ///< to each neighbour, more than there is room for, too
 };
 constexpr unsigned long long none_too_fast = ~0ULL;
+
+[[nodiscard]] EXAMPLE_HOST_DEVICE inline unsigned long long pair_word(std::uint32_t lower,
+                                                                      std::uint32_t upper) {
+  return static_cast<unsigned long long>(lower) << 32 | upper;
+}
 
 [[nodiscard]] EXAMPLE_HOST_DEVICE inline unsigned long long too_fast_word(std::uint32_t steps,
                                                                           std::uint32_t identity,

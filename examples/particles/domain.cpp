@@ -62,7 +62,11 @@ Domain make_domain(const Options& options) {
 }
 
 Start make_start(const Options& options, const Domain& domain) {
-  Start start{domain.box, {}, static_cast<float>(options.temperature), options.seed};
+  Start start{domain.box,
+              {},
+              static_cast<float>(options.temperature),
+              options.seed,
+              options.pair == PairForce::soft ? 2U : 16U};  // a core must not be met
   const double sites_of_cutoff = std::cbrt(options.density);
   for (int axis = 0; axis < 3; ++axis) {
     start.sites[axis] = static_cast<std::uint32_t>(std::lround(domain.box.side[axis] * sites_of_cutoff));

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "examples/particles/cells.hpp"
+#include "examples/particles/pair.hpp"
 #include "examples/support/gpu.hpp"
 
 namespace particles {
@@ -30,19 +31,30 @@ __device__ inline float float_of(std::uint32_t bits) {
 }
 
 /// Calls `use` with the separation from, and the index of, each particle that `own` interacts with.
-template <typename Pair, typename Use>
-__device__ void for_each_near(const Cells& cells, const Sorted& sorted, const Pair& pair, const Place& own,
+template <typename Model, typename Use>
+__device__ void for_each_near(const Cells& cells, const Sorted& sorted, const Model& model, const Place& own,
                               std::uint32_t cell, Use&& use) {
   const std::uint32_t segments_end = cells.segment_starts[cell + 1];
   for (std::uint32_t index = cells.segment_starts[cell]; index < segments_end; ++index) {
     const Segment segment = cells.segments[index];
     const std::uint32_t end = sorted.starts[segment.end()];
     for (std::uint32_t other = sorted.starts[segment.first()]; other < end; ++other) {
-      const auto separation = pair.between(own, sorted.places[other]);
+      const Pair::Separation separation = model.between(own, sorted.places[other]);
       if (separation.is_near()) {
         use(separation, other);
       }
     }
+  }
+}
+
+/// Adds the force that `own` gets, in that step, from the particle at `other`.
+template <typename Model>
+__device__ void add_force(const Sorted& sorted, const Model& model, const Pair::Separation& near,
+                          const Pair::Party& own, std::uint32_t other, std::uint32_t step, Pair::Sum& sum) {
+  if constexpr (Model::has_friction) {
+    model.add_force(near, own, {sorted.places[other].identity, sorted.motions[other]}, step, sum);
+  } else {
+    model.add_force(near, sum);
   }
 }
 

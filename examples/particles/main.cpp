@@ -110,15 +110,21 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
     oracles.emplace(options, domain, simulation, start);
   }
   std::vector<double> rounds_s;
-  const std::int64_t sent_before = simulation.sent_records();
+  std::int64_t sent = 0;
+  particles::Totals settled = start;
   for (int round = 0; round < options.rounds; ++round) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start_s = MPI_Wtime();
+    const std::int64_t sent_before = simulation.sent_records();
     if (complains(run_round(options, simulation, oracles), rank)) {
       return 1;
     }
     MPI_Barrier(MPI_COMM_WORLD);
     rounds_s.push_back(MPI_Wtime() - start_s);
+    sent += simulation.sent_records() - sent_before;
+    if (round == 0 && options.rounds > 1) {
+      settled = simulation.observe();
+    }
   }
   const auto steps = static_cast<double>(simulation.steps());
   const std::int64_t sent_after = simulation.sent_records();
@@ -128,9 +134,12 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
   result.put_back = static_cast<std::int64_t>(sum(static_cast<double>(simulation.put_back())));
   const particles::Totals end = simulation.observe();
   const double sent_at_end = sum(static_cast<double>(simulation.sent_records() - sent_after));
-  result.sent_records_a_step = sum(static_cast<double>(sent_after - sent_before)) / steps;
-  result.sent_over_touching = end.touching > 0 ? sent_at_end / static_cast<double>(end.touching) : 0;
-  result.energy_drift = energy_of(end) / energy_of(start) - 1;
+  result.sent_records_a_step = sum(static_cast<double>(sent)) / steps;
+  const double records = options.dpd ? 2 : 1;  // of a particle
+  result.sent_over_touching =
+      end.touching > 0 ? sent_at_end / records / static_cast<double>(end.touching) : 0;
+  result.energy_drift = energy_of(end) / energy_of(settled) - 1;
+  result.temperature = particles::temperature_of(end);
   result.hash = end.hash;
   // Density times temperature, and a third of the virial: of the voxels that may be fluid, so a bit low
   // beside walls.

@@ -30,12 +30,13 @@ Totals Simulation::count() {
 Totals Simulation::observe() {
   Totals totals{};
   sort_all();
+  set_mover();
+  mover_.kick = steps_ == 0 ? 0 : mover_.step / 2;
   clear_totals();
   if (halted_.empty()) {
     queue_count(boundary_, memory_->moved(), mover_count_, totals_.get());
-    queue_observe(boundary_, device_tiling_->cells(), memory_->sorted(), mover_.repulsion,
-                  steps_ == 0 ? 0 : mover_.step / 2, status_.get()->ends[2] + exchange_.inbox().come(),
-                  totals_.get());
+    queue_observe(boundary_, device_tiling_->cells(), memory_->sorted(), model_, mover_,
+                  status_.get()->ends[2] + exchange_.inbox().come(), totals_.get());
   }
   sum_over_ranks(totals);
   return totals;
@@ -48,7 +49,8 @@ std::vector<Particle> Simulation::gather() {
     const std::uint32_t end = status_.get()->ends[2] + exchange_.inbox().come();
     const Sorted sorted = memory_->sorted();
     const example::DeviceArray<Force> forces(end + std::size_t{1});
-    queue_forces(boundary_, device_tiling_->cells(), sorted, mover_.repulsion, end, forces.get());
+    queue_forces(boundary_, device_tiling_->cells(), sorted, model_, static_cast<std::uint32_t>(steps_), end,
+                 forces.get());
     boundary_.synchronize();
     std::uint32_t sorted_end = 0;
     example::check(
@@ -65,7 +67,7 @@ std::vector<Particle> Simulation::gather() {
                    "copy forces");
     for (std::uint32_t index = 0; index < sorted_end; ++index) {
       if (motions[index].is_own != 0) {
-        own.push_back({places[index], sums[index]});
+        own.push_back({places[index], motions[index], sums[index]});
       }
     }
   }

@@ -40,19 +40,22 @@ __device__ void add(long long* sum, long long value) {
 }
 
 /// What one particle, and those near it, have.
-__device__ void observe_own(const Cells& cells, const Sorted& sorted, const Repulsion& repulsion, float back,
+template <typename Model>
+__device__ void observe_own(const Cells& cells, const Sorted& sorted, const Model& model, const Mover& mover,
                             std::uint32_t index, Totals& totals) {
-  Repulsion::Sum sum{};
-  for_each_near(cells, sorted, repulsion, sorted.places[index], sorted.cells[index],
-                [&](const Repulsion::Separation& near, std::uint32_t) {
-                  repulsion.add_force(near, sum);
-                  totals.potential += as_units(repulsion.energy_of(near.square));
-                  totals.virial += as_units(repulsion.virial_of(near.square));
+  const Pair::Party own{sorted.places[index].identity, sorted.motions[index]};
+  Pair::Sum sum{};
+  for_each_near(cells, sorted, model, sorted.places[index], sorted.cells[index],
+                [&](const Pair::Separation& near, std::uint32_t other) {
+                  add_force(sorted, model, near, own, other, mover.number, sum);
+                  totals.potential += as_units(model.energy_of(near.square));
+                  totals.virial += as_units(model.virial_of(near.square));
                 });
   const std::int64_t force[3] = {sum.x, sum.y, sum.z};
   double square = 0;
   for (int axis = 0; axis < 3; ++axis) {
-    const double velocity = sorted.motions[index].velocity[axis] + repulsion.force_of(force[axis]) * back;
+    const double velocity = sorted.motions[index].velocity[axis] +
+                            (model.force_of(force[axis]) + mover.body_force[axis]) * mover.kick;
     totals.force[axis] += force[axis];
     totals.momentum[axis] += as_units(velocity);
     square += velocity * velocity;
@@ -82,17 +85,18 @@ __global__ void count(Movers movers, std::uint32_t count, Totals* totals) {
   add(&totals->hash, hash);
 }
 
-__global__ void observe(Cells cells, Sorted sorted, Repulsion repulsion, float back, Totals* totals) {
+template <typename Model>
+__global__ void observe(Cells cells, Sorted sorted, Model model, Mover mover, Totals* totals) {
   const std::uint32_t end = sorted.starts[cells.classes.all];
   Totals own{};
   for (std::uint32_t index = thread_index(); index < end; index += thread_count()) {
     if (sorted.motions[index].is_own != 0) {
-      observe_own(cells, sorted, repulsion, back, index, own);
+      observe_own(cells, sorted, model, mover, index, own);
       continue;
     }
     bool touches = false;
-    for_each_near(cells, sorted, repulsion, sorted.places[index], sorted.cells[index],
-                  [&](const Repulsion::Separation&, std::uint32_t other) {
+    for_each_near(cells, sorted, model, sorted.places[index], sorted.cells[index],
+                  [&](const Pair::Separation&, std::uint32_t other) {
                     touches = touches || sorted.motions[other].is_own != 0;
                   });
     own.touching += touches ? 1 : 0;
@@ -107,17 +111,21 @@ __global__ void observe(Cells cells, Sorted sorted, Repulsion repulsion, float b
   add(&totals->touching, own.touching);
 }
 
-__global__ void forces(Cells cells, Sorted sorted, Repulsion repulsion, Force* forces) {
+template <typename Model>
+__global__ void forces(Cells cells, Sorted sorted, Model model, std::uint32_t step, Force* forces) {
   const std::uint32_t index = thread_index();
   if (index >= sorted.starts[cells.classes.all]) {
     return;
   }
-  Repulsion::Sum sum{};
+  Pair::Sum sum{};
   if (sorted.motions[index].is_own != 0) {
-    for_each_near(cells, sorted, repulsion, sorted.places[index], sorted.cells[index],
-                  [&](const Repulsion::Separation& near, std::uint32_t) { repulsion.add_force(near, sum); });
+    const Pair::Party own{sorted.places[index].identity, sorted.motions[index]};
+    for_each_near(cells, sorted, model, sorted.places[index], sorted.cells[index],
+                  [&](const Pair::Separation& near, std::uint32_t other) {
+                    add_force(sorted, model, near, own, other, step, sum);
+                  });
   }
-  forces[index] = {{repulsion.force_of(sum.x), repulsion.force_of(sum.y), repulsion.force_of(sum.z)}};
+  forces[index] = {{model.force_of(sum.x), model.force_of(sum.y), model.force_of(sum.z)}};
 }
 
 }  // namespace kernels
@@ -127,15 +135,23 @@ void queue_count(const example::Stream& stream, const Movers& movers, std::uint3
 }
 
 void queue_observe(const example::Stream& stream, const Cells& cells, const Sorted& sorted,
-                   const Repulsion& repulsion, float back, std::uint32_t most, Totals* totals) {
-  example::launch(stream, std::clamp(most, 1U, most_threads), kernels::observe, cells, sorted, repulsion,
-                  back, totals);
+                   const Model& model, const Mover& mover, std::uint32_t most, Totals* totals) {
+  std::visit(
+      [&]<typename Kind>(const Kind& kind) {
+        example::launch(stream, std::clamp(most, 1U, most_threads), kernels::observe<Kind>, cells, sorted,
+                        kind, mover, totals);
+      },
+      model);
 }
 
-void queue_forces(const example::Stream& stream, const Cells& cells, const Sorted& sorted,
-                  const Repulsion& repulsion, std::uint32_t most, Force* forces) {
+void queue_forces(const example::Stream& stream, const Cells& cells, const Sorted& sorted, const Model& model,
+                  std::uint32_t step, std::uint32_t most, Force* forces) {
   if (most > 0) {
-    example::launch(stream, most, kernels::forces, cells, sorted, repulsion, forces);
+    std::visit(
+        [&]<typename Kind>(const Kind& kind) {
+          example::launch(stream, most, kernels::forces<Kind>, cells, sorted, kind, step, forces);
+        },
+        model);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <span>
 #include <string_view>
@@ -13,10 +14,27 @@ namespace {
 
 const std::map<std::string, Shape> shape_names{
     {"box", Shape::box}, {"tube", Shape::tube}, {"tree", Shape::tree}};
+const std::map<std::string, PairForce> pair_names{{"soft", PairForce::soft},
+                                                  {"lj", PairForce::lennard_jones}};
 const std::map<std::string, Send> send_names{{"selective", Send::selective},
                                              {"all-to-all-neighbours", Send::all_to_all_neighbours}};
 
-/// Reads numbers with `separator` between them. One alone stands for all.
+/// Reads numbers with `separator` between them.
+bool parse_all_numbers(std::string_view text, char separator, std::span<double> numbers) {
+  const char* next = text.data();
+  const char* const end = next + text.size();
+  for (double& number : numbers) {
+    const auto [rest, error] = std::from_chars(next, end, number);
+    const bool is_last = &number == &numbers.back();
+    if (error != std::errc{} || (is_last ? rest != end : rest == end || *rest != separator)) {
+      return false;
+    }
+    next = is_last ? rest : rest + 1;
+  }
+  return true;
+}
+
+/// … or one alone, which stands for all.
 bool parse_numbers(std::string_view text, char separator, std::span<double> numbers) {
   const char* next = text.data();
   const char* const end = next + text.size();
@@ -56,13 +74,42 @@ std::string complaint(const Options& options, int rank_count) {
   if (makes_vessel && !(std::max(options.radii[0], options.radii[1]) <= 1e4)) {
     return "--radius: the radius of a vessel is 10000 at most";
   }
+  if (options.dpd && !(options.dpd->friction >= 0 && options.dpd->friction <= 1e4)) {
+    return "--dpd: friction is 0 to 10000";
+  }
+  if (options.dpd && !(options.dpd->temperature >= 0 && options.dpd->temperature <= 1e6)) {
+    return "--dpd: the temperature is 0 to 1000000";
+  }
+  for (const double force : options.body_force) {
+    if (!(std::abs(force) <= 1e6)) {
+      return "--body-force: each part is 1000000 at most";
+    }
+  }
   return {};
+}
+
+/// What is usual, where nothing else was asked for. `is_given` says what was.
+template <typename IsGiven>
+void take_usual_of_lennard_jones(Options& options, IsGiven&& is_given) {
+  if (!is_given("--density")) {
+    options.density = 13.125;
+  }
+  if (!is_given("--temperature")) {
+    options.temperature = 1.44;
+  }
+  if (!is_given("--time-step")) {
+    options.time_step = 0.002;  // 0.005 of the diameter
+  }
 }
 
 }  // namespace
 
 std::string name_of(Shape shape) {
   return example::name_of_choice(shape_names, shape);
+}
+
+std::string name_of(PairForce pair) {
+  return example::name_of_choice(pair_names, pair);
 }
 
 std::string name_of(Send send) {
@@ -74,8 +121,10 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
   options.pieces = rank_count;
   std::string size = "12";
   std::string radii = "4";
+  std::string dpd;
+  std::string body_force;
   bool no_overlap = false;
-  CLI::App app{"Soft particles in a box or a vessel, in pieces of any form. The unit of length is the cutoff",
+  CLI::App app{"Particles in a box or a vessel, in pieces of any form. The unit of length is the cutoff",
                "particles"};
   example::add_choice(app, "--domain", options.shape, shape_names, "a periodic box, or a vessel with a wall");
   app.add_option("--size", size,
@@ -90,16 +139,23 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
                  "a JSON file with the capsules of a vessel, instead of --domain");
   app.add_flag("--bounce-back", options.bounces_back,
                "at the wall velocities are turned round, not reflected");
-  app.add_option("--density", options.density, "particles in a cube of the cutoff")
-      ->check(CLI::Range(0.01, 64.0))
+  example::add_choice(
+      app, "--model", options.pair, pair_names,
+      "the force between particles: soft repulsion, or Lennard-Jones of cutoff 2.5 diameters");
+  app.add_option("--density", options.density,
+                 "particles in a cube of the cutoff; with --model lj 13.125, or 0.84 in one of the diameter")
+      ->check(CLI::Range(0.01, 128.0))
       ->capture_default_str();
+  app.add_option("--dpd", dpd, "friction and the temperature that it keeps, as 4.5,1, besides the repulsion");
+  app.add_option("--body-force", body_force, "on each particle, as 0.1,0,0");
   app.add_option("--repulsion", options.repulsion, "force between two particles at one place")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  app.add_option("--temperature", options.temperature, "at the start")
+  app.add_option("--temperature", options.temperature, "at the start; with --model lj 1.44")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  app.add_option("--time-step", options.time_step, "in cutoffs over the root of mass over temperature 1")
+  app.add_option("--time-step", options.time_step,
+                 "in cutoffs over the root of temperature 1 over mass; with --model lj 0.002")
       ->check(CLI::Range(1e-9, 1e9))
       ->capture_default_str();
   app.add_option("--steps", options.steps, "steps, in each round")
@@ -132,6 +188,26 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
     }
     if (!parse_numbers(radii, ',', options.radii)) {
       return "--radius: expected a number, or two as 4,3, got " + radii;
+    }
+    const auto is_given = [&](const char* name) { return app.count(name) > 0; };
+    if (options.pair == PairForce::lennard_jones) {
+      take_usual_of_lennard_jones(options, is_given);
+      if (is_given("--repulsion")) {
+        return "--repulsion: only with --model soft";
+      }
+      if (is_given("--dpd")) {
+        return "--dpd: only with --model soft";
+      }
+    }
+    if (is_given("--dpd")) {
+      std::array<double, 2> numbers{};
+      if (!parse_all_numbers(dpd, ',', numbers)) {
+        return "--dpd: expected friction and temperature as 4.5,1, got " + dpd;
+      }
+      options.dpd = Dpd{numbers[0], numbers[1]};
+    }
+    if (is_given("--body-force") && !parse_all_numbers(body_force, ',', options.body_force)) {
+      return "--body-force: expected three numbers as 0.1,0,0, got " + body_force;
     }
     return complaint(options, rank_count);
   });

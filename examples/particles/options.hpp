@@ -12,6 +12,15 @@ namespace particles {
 
 enum class Shape { box, tube, tree };
 
+/// The force between two particles.
+enum class PairForce { soft, lennard_jones };
+
+/// Dissipative particle dynamics' friction, and the temperature that it keeps.
+struct Dpd {
+  double friction = 0;
+  double temperature = 0;
+};
+
 /// To whom a particle of a frontier cell is sent.
 enum class Send {
   selective,             ///< to ranks that have a voxel within the cutoff of its voxel
@@ -26,8 +35,11 @@ struct Options {
   int depth = 2;                      ///< of a tree: how often vessels branch
   std::string geometry;               ///< a file with a vessel's capsules, or nothing
   bool bounces_back = false;
+  PairForce pair = PairForce::soft;
   double density = 3;
   double repulsion = 25;
+  std::optional<Dpd> dpd;
+  std::array<double, 3> body_force{};  ///< on each particle, whose mass is 1
   double temperature = 1;
   double time_step = 0.01;
   std::int64_t steps = 100;
@@ -50,6 +62,7 @@ struct Options {
 };
 
 [[nodiscard]] std::string name_of(Shape shape);
+[[nodiscard]] std::string name_of(PairForce pair);
 [[nodiscard]] std::string name_of(Send send);
 
 /// Empty when the program should end at once: `exit_code` is then 0 (help was asked for) or 2 (bad

@@ -25,6 +25,7 @@ class Oracles {
                                           const std::vector<std::uint8_t>& fluid);
 
  private:
+  void check_temperature(const Simulation& simulation, const Totals& end);
   void compare_forces(Simulation& simulation, const std::string& when);
   void compare_with_one_rank(const Simulation& simulation, const Totals& end, int rank,
                              const std::vector<std::uint8_t>& fluid);

@@ -1,7 +1,9 @@
 // The force between two particles, as whole multiples of a small unit: sums of such do not depend on the
-// order, and that of a pair is exactly zero. For kernels and the host.
+// order, and that of a pair is exactly zero. What all models share, and the soft repulsion. For kernels and
+// the host.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -10,19 +12,12 @@
 
 namespace particles {
 
-/// The soft repulsion a (1 − r) of two particles that are nearer than the cutoff, which is 1.
-struct Repulsion {
-  /// `strength` is a.
-  Repulsion(const Box& box, double strength) : strength_(static_cast<float>(strength)) {
-    const int exponent = 30 - (strength > 0 ? std::ilogb(strength) + 1 : 0);
-    scale_ = std::ldexp(1.0F, exponent);
-    for (int axis = 0; axis < 3; ++axis) {
-      unit_[axis] = static_cast<float>(box.unit(axis));
-    }
-  }
-
-  /// A square that is a bit below that of the cutoff: rounding must not let two particles touch each other
-  /// whose cells, by exact arithmetic, do not. The force there is less than a millionth of the largest.
+/// What all models have. The model says by two constants what a kernel must do besides: `has_friction`, it
+/// asks for velocities; `has_core`, it has a distance below which its force is beyond the unit's range.
+class Pair {
+ public:
+  /// A square that is a bit below that of the cutoff, which is 1: rounding must not let two particles touch
+  /// each other whose cells, by exact arithmetic, do not.
   static constexpr float cutoff_square = 1.0F - 1e-6F;
 
   struct Separation {
@@ -44,17 +39,59 @@ struct Repulsion {
     std::int64_t x, y, z;
   };
 
-  EXAMPLE_HOST_DEVICE void add_force(const Separation& near, Sum& sum) const {
-    const float inverse = inverse_root(near.square);
-    const float factor = scale_ * strength_ * (inverse - 1.0F);
+  /// How a particle takes part in what a force is made of besides the separation.
+  struct Party {
+    std::uint32_t identity;
+    const Motion& motion;
+  };
+
+  /// A force, of a sum.
+  [[nodiscard]] EXAMPLE_HOST_DEVICE float force_of(std::int64_t sum) const {
+    return static_cast<float>(sum) / scale_;
+  }
+
+ protected:
+  /// Forces of a pair are less than `largest`.
+  Pair(const Box& box, double largest)
+      : scale_(std::ldexp(1.0F, 30 - (largest > 0 ? std::ilogb(largest) + 1 : 0))) {
+    for (int axis = 0; axis < 3; ++axis) {
+      unit_[axis] = static_cast<float>(box.unit(axis));
+    }
+  }
+
+  [[nodiscard]] EXAMPLE_HOST_DEVICE float scale() const { return scale_; }
+
+  /// Adds the separation times `factor`, in units.
+  static EXAMPLE_HOST_DEVICE void add(const Separation& near, float factor, Sum& sum) {
     sum.x += rounded(near.x * factor);
     sum.y += rounded(near.y * factor);
     sum.z += rounded(near.z * factor);
   }
 
-  /// A force in units of a / cutoff, of a sum.
-  [[nodiscard]] EXAMPLE_HOST_DEVICE float force_of(std::int64_t sum) const {
-    return static_cast<float>(sum) / scale_;
+  [[nodiscard]] static EXAMPLE_HOST_DEVICE float inverse_root(float square) {
+#if defined(__CUDA_ARCH__)
+    return rsqrtf(square);
+#else
+    return 1.0F / std::sqrt(square);
+#endif
+  }
+
+ private:
+  float unit_[3];
+  float scale_;
+};
+
+/// The soft repulsion a (1 − r): DPD's conservative force.
+class Repulsion : public Pair {
+ public:
+  static constexpr bool has_friction = false;
+  static constexpr bool has_core = false;
+
+  /// `strength` is a.
+  Repulsion(const Box& box, double strength) : Repulsion(box, strength, strength) {}
+
+  EXAMPLE_HOST_DEVICE void add_force(const Separation& near, Sum& sum) const {
+    add(near, scale() * strength_ * (inverse_root(near.square) - 1.0F), sum);
   }
 
   /// Energy of a pair, and what it adds to the virial.
@@ -67,18 +104,15 @@ struct Repulsion {
     return strength_ * (1.0F - distance) * distance;
   }
 
- private:
-  [[nodiscard]] static EXAMPLE_HOST_DEVICE float inverse_root(float square) {
-#if defined(__CUDA_ARCH__)
-    return rsqrtf(square);
-#else
-    return 1.0F / std::sqrt(square);
-#endif
-  }
+ protected:
+  /// Where more than the repulsion is summed: forces are less than `largest`.
+  Repulsion(const Box& box, double strength, double largest)
+      : Pair(box, largest), strength_(static_cast<float>(strength)) {}
 
-  float unit_[3];
+  [[nodiscard]] EXAMPLE_HOST_DEVICE float strength() const { return strength_; }
+
+ private:
   float strength_;
-  float scale_;
 };
 
 }  // namespace particles

@@ -38,8 +38,8 @@ nlohmann::ordered_json json_of(const Survey& survey) {
 
 nlohmann::ordered_json json_of(const Options& options) {
   nlohmann::ordered_json json = {{"domain", name_of_domain(options)},
+                                 {"model", name_of(options.pair)},
                                  {"density", options.density},
-                                 {"repulsion", options.repulsion},
                                  {"temperature", options.temperature},
                                  {"time_step", options.time_step},
                                  {"steps", options.steps},
@@ -49,6 +49,15 @@ nlohmann::ordered_json json_of(const Options& options) {
                                  {"send", name_of(options.send)},
                                  {"exchange", example::name_of(options.exchange)},
                                  {"overlap", options.overlap}};
+  if (options.pair == PairForce::soft) {
+    json["repulsion"] = options.repulsion;
+  }
+  if (options.dpd) {
+    json["dpd"] = {options.dpd->friction, options.dpd->temperature};
+  }
+  if (options.body_force != std::array<double, 3>{}) {
+    json["body_force"] = options.body_force;
+  }
   if (!options.geometry.empty()) {
     json["geometry"] = options.geometry;
   } else if (!options.has_vessel()) {
@@ -79,6 +88,7 @@ void print_json(const Options& options, const Result& result) {
                                  {"put_back", result.put_back},
                                  {"energy_a_particle", result.energy_a_particle},
                                  {"energy_drift", result.energy_drift},
+                                 {"temperature", result.temperature},
                                  {"pressure", result.pressure},
                                  {"hash", text_of_hash(result.hash)}};
   json["parameters"]["ranks"] = result.rank_count;
@@ -111,8 +121,10 @@ void print_text(const Options& options, const Result& result) {
                 result.sent_records_a_step * record_bytes / 1e3, result.sent_over_touching,
                 result.migrated_a_step);
   }
-  std::printf("energy %.6g a particle, drift %.2e; pressure %.6g; %" PRId64 " put back at the wall\n",
-              result.energy_a_particle, result.energy_drift, result.pressure, result.put_back);
+  std::printf("energy %.6g a particle, drift %.2e; temperature %.6g, pressure %.6g; %" PRId64
+              " put back at the wall\n",
+              result.energy_a_particle, result.energy_drift, result.temperature, result.pressure,
+              result.put_back);
   std::printf("%.4g G particle steps/s, %.4g a rank; %" PRId64 " steps in %.4g s\n", rate / 1e9,
               rate / 1e9 / result.rank_count, result.steps, result.time_s);
   std::printf("hash of the particles %s\n", text_of_hash(result.hash).c_str());

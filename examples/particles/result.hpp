@@ -29,7 +29,8 @@ struct Result {
   double migrated_a_step = 0;
   std::int64_t put_back = 0;
   double energy_a_particle = 0;  ///< at the start
-  double energy_drift = 0;       ///< over that
+  double energy_drift = 0;       ///< since the start, or since the first of several rounds, over that
+  double temperature = 0;        ///< at the end
   double pressure = 0;           ///< at the end, by the virial
   std::uint64_t hash = 0;        ///< of all identities, positions and velocities
   std::vector<Check> checks;     ///< none: nothing was verified

@@ -20,11 +20,12 @@ __device__ Address address_of(const Cells& cells, const Place& place, std::uint3
 
 /// Calls `use` with each neighbour of an address and the number of records that it gets.
 template <typename Use>
-__device__ void for_each_addressee(const Address& address, Use&& use) {
+__device__ void for_each_addressee(const Address& address, bool with_velocities, Use&& use) {
   std::uint32_t neighbour = 0;
   for (std::uint64_t rest = address.near; rest != 0; rest >>= 1, ++neighbour) {
     if ((rest & 1) != 0) {
-      use(neighbour, static_cast<std::int32_t>(neighbour) == address.owner ? 2U : 1U);
+      const bool is_owner = static_cast<std::int32_t>(neighbour) == address.owner;
+      use(neighbour, is_owner || with_velocities ? 2U : 1U);
     }
   }
 }
@@ -34,8 +35,8 @@ __device__ Record record_of(const Motion& motion) {
           no_identity};
 }
 
-__device__ Motion motion_of(const Record& record) {
-  return {{float_of(record.at[0]), float_of(record.at[1]), float_of(record.at[2])}, 1};
+__device__ Motion motion_of(const Record& record, bool is_own) {
+  return {{float_of(record.at[0]), float_of(record.at[1]), float_of(record.at[2])}, is_own ? 1U : 0U};
 }
 
 /// The index of the record that thread `number` looks at.
@@ -53,7 +54,7 @@ __device__ std::uint32_t record_index(const Mailbox& inbox, std::uint32_t number
 namespace kernels {
 
 /// Counted and then written: a block asks once for its part of each neighbour's message.
-__global__ void pack(Cells cells, Sorted rim, bool to_all, Mailbox outbox, Status* status) {
+__global__ void pack(Cells cells, Sorted rim, Packing packing, Mailbox outbox, Status* status) {
   __shared__ std::uint32_t counts[most_neighbours];
   __shared__ std::uint32_t places[most_neighbours];
   const std::uint32_t index = thread_index();
@@ -68,9 +69,9 @@ __global__ void pack(Cells cells, Sorted rim, bool to_all, Mailbox outbox, Statu
   Address address{0, nobody};
   if (has_particle) {
     place = rim.places[index];
-    address = address_of(cells, place, rim.cells[index], to_all, outbox.neighbours);
+    address = address_of(cells, place, rim.cells[index], packing.to_all, outbox.neighbours);
   }
-  for_each_addressee(address, [&](std::uint32_t neighbour, std::uint32_t records) {
+  for_each_addressee(address, packing.with_velocities, [&](std::uint32_t neighbour, std::uint32_t records) {
     atomicAdd(&counts[neighbour], records);
   });
   __syncthreads();
@@ -78,7 +79,7 @@ __global__ void pack(Cells cells, Sorted rim, bool to_all, Mailbox outbox, Statu
     places[threadIdx.x] = atomicAdd(&status->records[threadIdx.x], counts[threadIdx.x]);
   }
   __syncthreads();
-  for_each_addressee(address, [&](std::uint32_t neighbour, std::uint32_t records) {
+  for_each_addressee(address, packing.with_velocities, [&](std::uint32_t neighbour, std::uint32_t records) {
     const std::uint32_t at = atomicAdd(&places[neighbour], records);
     if (at + records > outbox.room(neighbour)) {
       return;  // the host sees by status->records that there is no room
@@ -116,8 +117,8 @@ __global__ void add_own(Cells cells, const std::uint32_t* starts, Arrivals arriv
 }
 
 /// First the own ones, then what has come.
-__global__ void merge(Cells cells, Sorted rim, Mailbox inbox, Arrivals arrivals, Sorted sorted,
-                      Status* status) {
+__global__ void merge(Cells cells, Sorted rim, Packing packing, Mailbox inbox, Arrivals arrivals,
+                      Sorted sorted, Status* status) {
   const std::uint32_t base = rim.starts[cells.classes.internal];
   const std::uint32_t own = rim.starts[cells.classes.all] - base;
   const std::uint32_t index = thread_index();
@@ -142,8 +143,11 @@ __global__ void merge(Cells cells, Sorted rim, Mailbox inbox, Arrivals arrivals,
     }
     const Record* const record = inbox.records + record_index(inbox, number);
     place = *record;
-    if (cells.connection(place, cell).owner == mine) {
-      motion = motion_of(record[1]);
+    const bool is_own = cells.connection(place, cell).owner == mine;
+    if (is_own || packing.with_velocities) {
+      motion = motion_of(record[1], is_own);
+    }
+    if (is_own) {
       atomicAdd(&status->migrated, 1U);
     }
     at += arrivals.starts[cell - cells.classes.internal] + (rim.starts[cell + 1] - rim.starts[cell]) +
@@ -165,9 +169,9 @@ __global__ void enter_starts(Cells cells, const std::uint32_t* rim_starts, std::
 }  // namespace kernels
 
 void queue_pack(const example::Stream& stream, const Cells& cells, const Sorted& rim, std::uint32_t most,
-                bool to_all, const Mailbox& outbox, Status* status) {
+                const Packing& packing, const Mailbox& outbox, Status* status) {
   if (most > 0) {
-    example::launch(stream, most, kernels::pack, cells, rim, to_all, outbox, status);
+    example::launch(stream, most, kernels::pack, cells, rim, packing, outbox, status);
   }
 }
 
@@ -184,10 +188,11 @@ void queue_find_arrivals(const example::Stream& stream, const Cells& cells, cons
 }
 
 void queue_merge(const example::Stream& stream, const Cells& cells, const Sorted& rim, std::uint32_t most,
-                 const Mailbox& inbox, const Arrivals& arrivals, const Sorted& sorted, Status* status) {
+                 const Packing& packing, const Mailbox& inbox, const Arrivals& arrivals, const Sorted& sorted,
+                 Status* status) {
   if (most + inbox.come() > 0) {
-    example::launch(stream, std::int64_t{most} + inbox.come(), kernels::merge, cells, rim, inbox, arrivals,
-                    sorted, status);
+    example::launch(stream, std::int64_t{most} + inbox.come(), kernels::merge, cells, rim, packing, inbox,
+                    arrivals, sorted, status);
   }
   example::launch(stream, cells.classes.rim(), kernels::enter_starts, cells, arrivals.starts, sorted.starts);
 }

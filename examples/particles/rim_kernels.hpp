@@ -10,7 +10,7 @@
 namespace particles {
 
 /// A position, or the velocity of the one before it, whose identity is no_identity. A particle that changes
-/// owner is sent as both.
+/// owner is sent as both, and all are where forces ask for velocities.
 using Record = Place;
 
 /// Records to or from neighbours: that of neighbour n from records[starts[n]] on. So many as sums[n + 1] −
@@ -27,11 +27,17 @@ struct Mailbox {
   [[nodiscard]] EXAMPLE_HOST_DEVICE std::uint32_t come() const { return sums[neighbours]; }
 };
 
+/// How ranks send, all alike.
+struct Packing {
+  bool to_all;
+  bool with_velocities;  ///< of all particles
+};
+
 /// Own particles of frontier and external cells, `most` of them at most, each to those neighbours that have a
 /// voxel near it, or to all. status->records, which must be zero before, says how many records that are. What
 /// there is no room for is not written.
 void queue_pack(const example::Stream& stream, const Cells& cells, const Sorted& rim, std::uint32_t most,
-                bool to_all, const Mailbox& outbox, Status* status);
+                const Packing& packing, const Mailbox& outbox, Status* status);
 
 /// Where what has come belongs.
 struct Arrivals {
@@ -49,6 +55,7 @@ void queue_find_arrivals(const example::Stream& stream, const Cells& cells, cons
 /// Own particles of frontier and external cells, `most` of them at most, and what has come, to their places
 /// in `sorted`, whose starts are then those of all. Adds to status->migrated.
 void queue_merge(const example::Stream& stream, const Cells& cells, const Sorted& rim, std::uint32_t most,
-                 const Mailbox& inbox, const Arrivals& arrivals, const Sorted& sorted, Status* status);
+                 const Packing& packing, const Mailbox& inbox, const Arrivals& arrivals, const Sorted& sorted,
+                 Status* status);
 
 }  // namespace particles

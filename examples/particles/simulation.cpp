@@ -1,16 +1,10 @@
 #include "examples/particles/simulation.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 
 namespace particles {
 namespace {
-
-/// How far a particle may go in a step: to the next voxel, however positions are rounded.
-constexpr double voxels_a_step = 0.999;
 
 int rank_in(MPI_Comm communicator) {
   int rank = 0;
@@ -37,7 +31,8 @@ std::vector<std::uint32_t> rooms_to(const Options& options, const Tiling& tiling
   std::vector<std::uint32_t> rooms;
   for (const std::int64_t near : tiling.near_voxels) {
     const double voxels = options.send == Send::selective ? static_cast<double>(near) : rim_voxels(tiling);
-    rooms.push_back(room_for(voxels * particles_in_voxel(start), options.room));
+    const double records = options.dpd ? 2 : 1;
+    rooms.push_back(room_for(records * voxels * particles_in_voxel(start), options.room));
   }
   return rooms;
 }
@@ -50,29 +45,13 @@ Rooms rooms_of(const Options& options, const Tiling& tiling, const Start& start,
 }
 
 Mover make_mover(const Options& options, const Box& box) {
-  Mover mover{Repulsion(box, options.repulsion), static_cast<float>(options.time_step), 0, {}, {}, 0};
+  Mover mover{static_cast<float>(options.time_step), 0, {}, {}, {}, 0, 0};
   for (int axis = 0; axis < 3; ++axis) {
     mover.per_unit[axis] = static_cast<float>(1 / box.unit(axis));
+    mover.body_force[axis] = static_cast<float>(options.body_force[static_cast<std::size_t>(axis)]);
     mover.limit[axis] = static_cast<float>(voxels_a_step * 4294967296.0 / box.voxels(axis));
   }
   return mover;
-}
-
-/// The same text on all ranks: that of the lowest one that has some. Collective.
-std::string first_text(std::string text, MPI_Comm communicator) {
-  int rank = rank_in(communicator);
-  int rank_count = 1;
-  MPI_Comm_size(communicator, &rank_count);
-  int first = text.empty() ? rank_count : rank;
-  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, communicator);
-  if (first == rank_count) {
-    return {};
-  }
-  int length = static_cast<int>(text.size());
-  MPI_Bcast(&length, 1, MPI_INT, first, communicator);
-  text.resize(static_cast<std::size_t>(length));
-  MPI_Bcast(text.data(), length, MPI_CHAR, first, communicator);
-  return text;
 }
 
 }  // namespace
@@ -87,20 +66,9 @@ Simulation::Simulation(const Options& options, const Domain& domain, const Owner
       start_(make_start(options, domain)),
       exchange_(options.exchange, communicator, tiling_.neighbours, rooms_to(options, tiling_, start_)),
       rooms_(rooms_of(options, tiling_, start_, exchange_.inbox_room())),
+      model_(make_model(options, domain.box)),
+      packing_{options.send != Send::selective, options.dpd.has_value()},
       mover_(make_mover(options, domain.box)) {}
-
-std::string Simulation::complaint() const {
-  std::string text = tiling_.complaint;
-  if (text.empty() && exchange_.has_too_many()) {
-    text = "more than " + std::to_string(most_neighbours) + " ranks send to rank " + std::to_string(rank_);
-  }
-  if (text.empty() && (rooms_.particles > INT_MAX || exchange_.room() > INT_MAX / 4)) {
-    text = "rank " + std::to_string(rank_) + " would have " + std::to_string(rooms_.particles) +
-           " particles and " + std::to_string(exchange_.room()) +
-           " records of messages; 2^31 and 2^29 are the most; take more ranks";
-  }
-  return first_text(text, communicator_);
-}
 
 std::int64_t Simulation::device_bytes() const {
   return DeviceTiling::bytes(tiling_, domain_) + ParticleMemory::bytes(tiling_.classes, rooms_) +
@@ -131,8 +99,7 @@ void Simulation::prepare() {
 
 void Simulation::step() {
   const example::NamedRange range("step");
-  mover_.kick = steps_ == 0 ? mover_.step / 2 : mover_.step;
-  mover_.steps = static_cast<std::uint32_t>(steps_ - checked_steps_);
+  set_mover();
   bin();
   if (options_.overlap) {
     advance_deep();
@@ -144,6 +111,12 @@ void Simulation::step() {
   }
   advance_others();
   ++steps_;
+}
+
+void Simulation::set_mover() {
+  mover_.kick = steps_ == 0 ? mover_.step / 2 : mover_.step;
+  mover_.steps = static_cast<std::uint32_t>(steps_ - checked_steps_);
+  mover_.number = static_cast<std::uint32_t>(steps_);
 }
 
 /// Sorts own particles, and packs those that others need.
@@ -166,8 +139,8 @@ void Simulation::bin() {
     const example::NamedRange pack("pack");
     example::check(cudaMemsetAsync(status->records, 0, sizeof status->records, boundary_.get()),
                    "clear counts");
-    queue_pack(boundary_, cells, memory_->rim(), std::min(mover_count_, rooms_.rim),
-               options_.send != Send::selective, exchange_.outbox(), status);
+    queue_pack(boundary_, cells, memory_->rim(), std::min(mover_count_, rooms_.rim), packing_,
+               exchange_.outbox(), status);
   }
   example::check(cudaMemcpyAsync(status_.get(), status, sizeof *status, cudaMemcpyDefault, boundary_.get()),
                  "copy the status");
@@ -207,15 +180,15 @@ void Simulation::merge() {
   const Arrivals arrivals = memory_->arrivals();
   queue_find_arrivals(boundary_, cells, inbox, memory_->sorted().starts, arrivals);
   sums_.queue(boundary_, arrivals.counts, arrivals.starts, tiling_.classes.rim() + 1);
-  queue_merge(boundary_, cells, memory_->rim(), own.ends[2] - own.ends[1], inbox, arrivals, memory_->sorted(),
-              memory_->status());
+  queue_merge(boundary_, cells, memory_->rim(), own.ends[2] - own.ends[1], packing_, inbox, arrivals,
+              memory_->sorted(), memory_->status());
 }
 
 void Simulation::advance_deep() {
   const example::NamedRange range("internal");
   if (halted_.empty()) {
     queue_advance(bulk_, device_tiling_->cells(), memory_->sorted(), 0, tiling_.classes.deep,
-                  status_.get()->ends[0], mover_, memory_->moving(), memory_->status());
+                  status_.get()->ends[0], model_, mover_, memory_->moving(), memory_->status());
     bulk_done_.record(bulk_);
   }
 }
@@ -235,7 +208,7 @@ void Simulation::advance_others() {
                    "clear movers");
   }
   queue_advance(boundary_, device_tiling_->cells(), memory_->sorted(), tiling_.classes.deep,
-                tiling_.classes.frontier, end - own.ends[0], mover_, movers, memory_->status());
+                tiling_.classes.frontier, end - own.ends[0], model_, mover_, movers, memory_->status());
   mover_count_ = end;
   memory_->swap_counts();
 }
@@ -252,52 +225,11 @@ void Simulation::synchronize() const {
   bulk_.synchronize();
 }
 
-void Simulation::clear_status() {
-  Status* const status = memory_->status();
-  example::check(cudaMemsetAsync(status, 0, sizeof *status, boundary_.get()), "clear the status");
-  example::check(cudaMemsetAsync(&status->too_fast, 0xFF, sizeof status->too_fast, boundary_.get()),
-                 "clear the status");
-  boundary_.synchronize();
-}
-
 void Simulation::halt(const std::string& what) {
   if (halted_.empty()) {
     halted_ = "rank " + std::to_string(rank_) + " has no room for " + what + " in step " +
               std::to_string(steps_ + 1) + "; take a larger --room";
   }
-}
-
-std::string Simulation::trouble() {
-  synchronize();
-  example::check(cudaMemcpy(status_.get(), memory_->status(), sizeof(Status), cudaMemcpyDefault),
-                 "copy the status");
-  put_back_ += status_.get()->put_back;
-  migrated_ += status_.get()->migrated;
-  unsigned long long too_fast = status_.get()->too_fast;
-  MPI_Allreduce(MPI_IN_PLACE, &too_fast, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, communicator_);
-  std::string text;
-  if (too_fast != none_too_fast) {
-    const auto identity = static_cast<std::uint32_t>(too_fast >> 24);
-    const auto bits = static_cast<std::uint32_t>(too_fast << 8);
-    float speed = 0;
-    std::memcpy(&speed, &bits, sizeof speed);
-    const Box& box = domain_.box;
-    const double reach = voxels_a_step * std::min({box.voxel_side(0), box.voxel_side(1), box.voxel_side(2)});
-    char line[256];
-    std::snprintf(
-        line, sizeof line,
-        "particle %u moves at %g in step %lld, further than to the next voxel; the --time-step is %g, and %g "
-        "is the longest for it",
-        identity, speed,
-        static_cast<long long>(checked_steps_ + static_cast<std::int64_t>(too_fast >> 56) + 1),
-        options_.time_step, reach / speed);
-    text = line;
-  } else {
-    text = first_text(halted_, communicator_);
-  }
-  checked_steps_ = steps_;
-  clear_status();
-  return text;
 }
 
 }  // namespace particles

@@ -19,9 +19,13 @@
 
 namespace particles {
 
+/// How far a particle may go in a step: to the next voxel, however positions are rounded.
+constexpr double voxels_a_step = 0.999;
+
 /// A particle at the time of its position.
 struct Particle {
   Place place;
+  Motion motion;  ///< half a step before
   Force force;
 };
 
@@ -68,7 +72,10 @@ class Simulation {
   void advance_deep();
   void advance_others();
   void synchronize() const;
+  void set_mover();
   void clear_status();
+  [[nodiscard]] std::string too_near_text(const Status& own, std::int64_t& step);
+  [[nodiscard]] std::string too_fast_text(const Status& own, std::int64_t& step);
   void halt(const std::string& why);
   void sum_over_ranks(Totals& totals);
   void clear_totals();
@@ -83,6 +90,8 @@ class Simulation {
   Rooms rooms_;
   std::optional<DeviceTiling> device_tiling_;
   std::optional<ParticleMemory> memory_;
+  Model model_;
+  Packing packing_;
   Mover mover_;
   Sums sums_;
   example::Stream boundary_{example::Priority::urgent};

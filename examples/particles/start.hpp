@@ -9,12 +9,13 @@
 
 namespace particles {
 
-/// A lattice with one particle at most a site, anywhere in the middle half of its side.
+/// A lattice with one particle at most a site, anywhere in the middle part of its side.
 struct Start {
   Box box;
   std::uint32_t sites[3];
   float temperature;
   std::uint64_t seed;
+  std::uint32_t parts;  ///< one in so many of a site's side, in its middle, is where a particle may be
 
   [[nodiscard]] EXAMPLE_HOST_DEVICE std::int64_t site_count() const {
     return std::int64_t{sites[0]} * sites[1] * sites[2];
@@ -27,8 +28,8 @@ struct Start {
     Place place{};
     for (int axis = 0; axis < 3; ++axis) {
       const std::uint64_t pitch = (std::uint64_t{1} << 32) / sites[axis];
-      place.at[axis] =
-          static_cast<std::uint32_t>(at[axis] * pitch + pitch / 4 + (pitch / 2 * random.word[axis] >> 32));
+      place.at[axis] = static_cast<std::uint32_t>(at[axis] * pitch + (pitch - pitch / parts) / 2 +
+                                                  (pitch / parts * random.word[axis] >> 32));
     }
     place.identity = identity;
     return place;

@@ -77,6 +77,13 @@ __device__ float speed_of(const Motion& motion) {
   return speed;
 }
 
+/// Keeps the lowest pair of the first step in which there is one.
+__device__ void note_too_near(Status* status, std::uint32_t steps, std::uint32_t own, std::uint32_t other) {
+  if (other != no_identity && atomicMin(&status->too_near_step, steps) >= steps) {
+    atomicMin(&status->too_near, own < other ? pair_word(own, other) : pair_word(other, own));
+  }
+}
+
 }  // namespace
 
 // Not in the unnamed namespace: profilers show these names.
@@ -125,8 +132,9 @@ __global__ void scatter(Cells cells, Movers movers, std::uint32_t count, Sorted 
   (is_internal ? sorted.cells : rim.cells)[place] = cell;
 }
 
-__global__ void advance(Cells cells, Sorted sorted, std::uint32_t first, std::uint32_t end, Mover mover,
-                        Movers movers, Status* status) {
+template <typename Model>
+__global__ void advance(Cells cells, Sorted sorted, std::uint32_t first, std::uint32_t end, Model model,
+                        Mover mover, Movers movers, Status* status) {
   const std::uint32_t index = sorted.starts[first] + thread_index();
   if (index >= sorted.starts[end]) {
     return;
@@ -138,13 +146,21 @@ __global__ void advance(Cells cells, Sorted sorted, std::uint32_t first, std::ui
   }
   const Place before = sorted.places[index];
   const std::uint32_t cell = sorted.cells[index];
-  Repulsion::Sum sum{};
-  for_each_near(
-      cells, sorted, mover.repulsion, before, cell,
-      [&](const Repulsion::Separation& near, std::uint32_t) { mover.repulsion.add_force(near, sum); });
-  motion.velocity[0] += mover.repulsion.force_of(sum.x) * mover.kick;
-  motion.velocity[1] += mover.repulsion.force_of(sum.y) * mover.kick;
-  motion.velocity[2] += mover.repulsion.force_of(sum.z) * mover.kick;
+  Pair::Sum sum{};
+  [[maybe_unused]] std::uint32_t touched = no_identity;
+  for_each_near(cells, sorted, model, before, cell, [&](const Pair::Separation& near, std::uint32_t other) {
+    add_force(sorted, model, near, {before.identity, motion}, other, mover.number, sum);
+    if constexpr (Model::has_core) {
+      const std::uint32_t identity = sorted.places[other].identity;
+      touched = model.is_in_core(near) && identity < touched ? identity : touched;
+    }
+  });
+  if constexpr (Model::has_core) {
+    note_too_near(status, mover.steps, before.identity, touched);
+  }
+  motion.velocity[0] += (model.force_of(sum.x) + mover.body_force[0]) * mover.kick;
+  motion.velocity[1] += (model.force_of(sum.y) + mover.body_force[1]) * mover.kick;
+  motion.velocity[2] += (model.force_of(sum.z) + mover.body_force[2]) * mover.kick;
 
   Place place = before;
   if (!drift(mover, motion, place)) {
@@ -202,12 +218,17 @@ void queue_scatter(const example::Stream& stream, const Cells& cells, const Move
 }
 
 void queue_advance(const example::Stream& stream, const Cells& cells, const Sorted& sorted,
-                   std::uint32_t first, std::uint32_t end, std::uint32_t most, const Mover& mover,
-                   const Movers& movers, Status* status) {
+                   std::uint32_t first, std::uint32_t end, std::uint32_t most, const Model& model,
+                   const Mover& mover, const Movers& movers, Status* status) {
   if (most == 0) {
     return;
   }
-  example::launch(stream, most, kernels::advance, cells, sorted, first, end, mover, movers, status);
+  std::visit(
+      [&]<typename Kind>(const Kind& kind) {
+        example::launch(stream, most, kernels::advance<Kind>, cells, sorted, first, end, kind, mover, movers,
+                        status);
+      },
+      model);
   if (cells.capsule_starts != nullptr) {
     example::launch(stream, most, kernels::bounce, cells, sorted, first, end, movers, status);
   }

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "examples/particles/cells.hpp"
-#include "examples/particles/pair.hpp"
+#include "examples/particles/model.hpp"
 #include "examples/particles/start.hpp"
 #include "examples/support/gpu.hpp"
 
@@ -39,18 +39,19 @@ void queue_scatter(const example::Stream& stream, const Cells& cells, const Move
 
 /// What moves particles.
 struct Mover {
-  Repulsion repulsion;
-  float step;           ///< of time
-  float kick;           ///< step, or half of it at the start: velocities are those half a step before
-  float per_unit[3];    ///< 2^32 over the box's sides
-  float limit[3];       ///< how far a particle may go, in positions' units
-  std::uint32_t steps;  ///< since the status was cleared
+  float step;         ///< of time
+  float kick;         ///< step, or half of it at the start: velocities are those half a step before
+  float per_unit[3];  ///< 2^32 over the box's sides
+  float body_force[3];
+  float limit[3];        ///< how far a particle may go, in positions' units
+  std::uint32_t steps;   ///< since the status was cleared
+  std::uint32_t number;  ///< of the step, of all
 };
 
 /// Sums the forces on the own particles of cells [first, end), of which there are `most` particles at most,
 /// and moves them. They become movers of the same index.
 void queue_advance(const example::Stream& stream, const Cells& cells, const Sorted& sorted,
-                   std::uint32_t first, std::uint32_t end, std::uint32_t most, const Mover& mover,
-                   const Movers& movers, Status* status);
+                   std::uint32_t first, std::uint32_t end, std::uint32_t most, const Model& model,
+                   const Mover& mover, const Movers& movers, Status* status);
 
 }  // namespace particles

@@ -16,10 +16,13 @@ measure() {
 if [ -n "${SMALL:-}" ]; then
   bench=(--bench 2 --steps 5)
   million_8=9 million_64=12 cuboid_8=6x6x9 cuboid_16=6x6x18 tube=8 tube_of_two=16 radius=3 vessel=40 vessel_radius=3
+  dense_8=4 dense_1=3 drift_steps=20
 else
   # at density 3, 8 and 64 million particles; the tubes' are about 8 million a rank
   million_8=139 million_64=277 cuboid_8=139x139x139 cuboid_16=139x139x278 tube=490 tube_of_two=1030 radius=40
   vessel=1200 vessel_radius=12
+  # 8 million at 13.1 in a cube of the cutoff
+  dense_8=85 dense_1=24 drift_steps=100000
 fi
 
 for model in "" "--no-overlap"; do
@@ -27,11 +30,17 @@ for model in "" "--no-overlap"; do
   measure "box of 8 M${model:+, $model}, one GPU" 1 --size $million_8 $model "${bench[@]}"
 done
 measure 'box of 64 M, one GPU' 1 --size $million_64 "${bench[@]}"
+measure 'Lennard-Jones, box of 8 M, one GPU' 1 --model lj --size $dense_8 "${bench[@]}"
+measure 'friction and noise, box of 8 M, one GPU' 1 --dpd 4.5,1 --size $million_8 "${bench[@]}"
+# how energy drifts since the first of two rounds
+measure 'Lennard-Jones, small box, drift, one GPU' 1 --model lj --size $dense_1 --steps $drift_steps --bench 2
 measure 'tube of 8 M, one GPU' 1 --domain tube --size $tube --radius $radius "${bench[@]}"
 if [ "${GPUS:-2}" -ge 2 ]; then
   for exchange in device staged-by-hand; do
     how=(--exchange "$exchange" "${bench[@]}")
     measure "weak, box in slabs, $exchange" 2 --size $cuboid_16 "${how[@]}"
+    measure "Lennard-Jones, strong, box in slabs, $exchange" 2 --model lj --size $dense_8 "${how[@]}"
+    measure "friction and noise, strong, box in slabs, $exchange" 2 --dpd 4.5,1 --size $cuboid_8 "${how[@]}"
     measure "weak, tube by Scotch, $exchange" 2 --domain tube --size $tube_of_two --radius $radius --partition scotch "${how[@]}"
     measure "strong, box in slabs, $exchange" 2 --size $cuboid_8 "${how[@]}"
     measure "strong, box by Scotch, $exchange" 2 --size $cuboid_8 --partition scotch "${how[@]}"
@@ -65,17 +74,19 @@ import sys
 runs = [json.loads(line) for line in open(sys.argv[1])]
 # rows that scaling refers to: one rank's particle steps per second of the same kind of domain
 alone = {}
-print("| row | ranks | particles | ms a step | G particle steps/s | a rank | of one rank | neighbours | MB a step | sent / touching | migrate a step |")
-print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
+print("| row | ranks | particles | ms a step | G particle steps/s | a rank | of one rank | neighbours | MB a step | sent / touching | migrate a step | energy drift |")
+print("|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")
 for run in runs:
     given = run["parameters"]
     rate = run["g_particle_steps_per_s_and_rank"]
-    if given["ranks"] == 1 and given["overlap"] and given["domain"] not in alone:
-        alone[given["domain"]] = rate
-    share = f"{rate / alone[given['domain']]:.3f}" if given["domain"] in alone else ""
+    kind = (given["domain"], given["model"], "dpd" in given)
+    if given["ranks"] == 1 and given["overlap"] and kind not in alone:
+        alone[kind] = rate
+    share = f"{rate / alone[kind]:.3f}" if kind in alone else ""
     print(f"| {run['row']} | {given['ranks']} | {run['particles']} | {run['time_s'] / given['steps'] * 1e3:.4g} "
           f"| {rate * given['ranks']:.4g} | {rate:.4g} | {share} | {run['partition']['mean_neighbours']:.3g} "
-          f"| {run['sent_bytes_a_step'] / 1e6:.3g} | {run['sent_over_touching']:.3g} | {run['migrated_a_step']:.4g} |")
+          f"| {run['sent_bytes_a_step'] / 1e6:.3g} | {run['sent_over_touching']:.3g} | {run['migrated_a_step']:.4g} "
+          f"| {run['energy_drift']:.2e} |")
 with open(sys.argv[2]) as file:
     survey = json.load(file)["partition"]
 print(f"\n{survey['pieces']} pieces of a tube by Scotch: imbalance {survey['imbalance']:.4f}, "

@@ -10,7 +10,9 @@
 
 #include "examples/particles/capsule.hpp"
 #include "examples/particles/capsule_index.hpp"
+#include "examples/particles/dissipation.hpp"
 #include "examples/particles/domain.hpp"
+#include "examples/particles/lennard_jones.hpp"
 #include "examples/particles/pair.hpp"
 #include "examples/particles/partition.hpp"
 #include "examples/particles/start.hpp"
@@ -198,6 +200,182 @@ TEST(ParticlesPair, moves_two_particles_as_the_closed_form_says) {
     const double expected = 1 - speed / frequency * std::sin(frequency * step * (count + 1));
     ASSERT_NEAR(right - left, expected, 1e-4) << count;
   }
+}
+
+/// Of two particles on the x axis, `distance` apart.
+template <typename Model>
+double force_at(const Model& model, const Box& box, double distance) {
+  Place own = place_at(box, 2 + distance, 2, 2);
+  own.identity = 1;
+  Pair::Sum sum{};
+  const Pair::Separation separation = model.between(own, place_at(box, 2, 2, 2));
+  if (separation.is_near()) {
+    model.add_force(separation, sum);
+  }
+  return model.force_of(sum.x);
+}
+
+TEST(ParticlesLennardJones, has_the_force_of_the_closed_form_and_none_beyond_the_cutoff) {
+  const Box box = cube(5);
+  const LennardJones model(box);
+  constexpr double diameter = 0.4;
+  for (const double over : {0.7, 0.8, 0.9, 1.0, 1.1, 1.5, 2.0, 2.49}) {
+    const double sixth = std::pow(over, -6);
+    const double expected = 24 * sixth * (2 * sixth - 1) / (over * diameter);
+    EXPECT_NEAR(force_at(model, box, over * diameter), expected, 2e-5 + 4e-6 * std::abs(expected)) << over;
+  }
+  EXPECT_NEAR(force_at(model, box, std::pow(2.0, 1.0 / 6) * diameter), 0, 1e-3);
+  EXPECT_EQ(force_at(model, box, 1), 0);
+}
+
+TEST(ParticlesLennardJones, has_an_energy_whose_slope_is_the_force_and_which_ends_at_the_cutoff) {
+  const Box box = cube(5);
+  const LennardJones model(box);
+  constexpr double step = 1e-3;
+  for (double distance = 0.4; distance < 0.99; distance += 0.07) {
+    const auto energy = [&](double at) { return model.energy_of(static_cast<float>(at * at)); };
+    const double slope = (energy(distance + step) - energy(distance - step)) / (2 * step);
+    const double force = force_at(model, box, distance);
+    EXPECT_NEAR(-slope, force, 0.01 + 1e-3 * std::abs(force)) << distance;
+    EXPECT_NEAR(model.virial_of(static_cast<float>(distance * distance)), distance * force, 1e-4) << distance;
+  }
+  EXPECT_NEAR(model.energy_of(1), 0, 1e-6);
+  const double sixth = std::pow(2.5, -6);
+  EXPECT_NEAR(model.energy_of(0.16F), -4 * (sixth * sixth - sixth), 1e-5);
+}
+
+TEST(ParticlesLennardJones, has_a_core_whose_force_fits_and_does_not_grow) {
+  const Box box = cube(5);
+  const LennardJones model(box);
+  const double edge = std::sqrt(static_cast<double>(LennardJones::core_square));
+  const double at_edge = force_at(model, box, edge * 1.0001);
+  EXPECT_GT(at_edge, 0.9 * LennardJones::largest_force);
+  EXPECT_LT(at_edge, LennardJones::largest_force);
+  for (const double distance : {0.99 * edge, 0.5 * edge, 0.001}) {
+    EXPECT_NEAR(force_at(model, box, distance), at_edge * distance / edge, 2e-3 * at_edge);
+  }
+}
+
+TEST(ParticlesLennardJones, sees_that_two_particles_are_at_one_place_but_not_a_particle_itself) {
+  const Box box = cube(5);
+  const LennardJones model(box);
+  const Place place = place_at(box, 1, 2, 3);
+  Place other = place;
+  other.identity = 1;
+  EXPECT_FALSE(model.between(place, place).is_near());
+  const Pair::Separation separation = model.between(place, other);
+  EXPECT_TRUE(separation.is_near() && LennardJones::is_in_core(separation));
+  Pair::Sum sum{};
+  model.add_force(separation, sum);
+  EXPECT_EQ(sum.x, 0);
+}
+
+/// They turn about their middle, further from each other than in the well.
+TEST(ParticlesLennardJones, keeps_two_particles_on_a_circular_orbit) {
+  const Box box = cube(5);
+  const LennardJones model(box);
+  constexpr double distance = 0.52;
+  constexpr double radius = distance / 2;
+  const double pull = -force_at(model, box, distance);
+  ASSERT_GT(pull, 0);
+  const double speed = std::sqrt(pull * radius);
+  constexpr int steps = 4000;
+  const double step = 2 * 3.141592653589793 * radius / speed / steps;
+  double at[2] = {radius, 0};
+  double velocity[2] = {0, speed};
+  for (int count = 0; count < steps; ++count) {
+    Place own = place_at(box, 2.5 + at[0], 2.5 + at[1], 2.5);
+    own.identity = 1;
+    Pair::Sum sum{};
+    model.add_force(model.between(own, place_at(box, 2.5 - at[0], 2.5 - at[1], 2.5)), sum);
+    const double kick = (count == 0 ? 0.5 : 1) * step;
+    velocity[0] += kick * model.force_of(sum.x);
+    velocity[1] += kick * model.force_of(sum.y);
+    at[0] += step * velocity[0];
+    at[1] += step * velocity[1];
+    ASSERT_NEAR(std::hypot(at[0], at[1]), radius, 1e-4) << count;
+  }
+  EXPECT_NEAR(at[0], radius, 1e-3);
+  EXPECT_NEAR(at[1], 0, 1e-3);
+}
+
+TEST(ParticlesDissipation, pushes_both_of_a_pair_exactly_oppositely) {
+  const Box box = cube(5);
+  const Dissipation model(box, 25, 4.5, 1, 0.01, 7);
+  std::mt19937 random(6);
+  std::uniform_real_distribution<double> coordinate(-0.4, 0.4);
+  std::normal_distribution<float> velocity(0, 2);
+  for (std::uint32_t trial = 0; trial < 1000; ++trial) {
+    const Place one = place_at(box, coordinate(random), coordinate(random), coordinate(random));
+    const Place other = place_at(box, coordinate(random), coordinate(random), coordinate(random));
+    const Motion motion{{velocity(random), velocity(random), velocity(random)}, 1};
+    const Motion other_motion{{velocity(random), velocity(random), velocity(random)}, 0};
+    const auto separation = model.between(one, other);
+    Pair::Sum sum{};
+    if (separation.is_near()) {
+      model.add_force(separation, {trial, motion}, {4000 - trial, other_motion}, trial, sum);
+      EXPECT_NE(sum.x, 0);
+      model.add_force(model.between(other, one), {4000 - trial, other_motion}, {trial, motion}, trial, sum);
+    }
+    EXPECT_EQ(sum.x, 0);
+    EXPECT_EQ(sum.y, 0);
+    EXPECT_EQ(sum.z, 0);
+  }
+}
+
+TEST(ParticlesDissipation, slows_two_particles_that_part_or_meet_but_not_those_that_turn) {
+  const Box box = cube(5);
+  const Dissipation model(box, 25, 4.5, 0, 0.01, 7);  // without noise
+  const auto separation = model.between(place_at(box, 1.5, 1, 1), place_at(box, 1, 1, 1));
+  const Motion rest{{0, 0, 0}, 1};
+  const auto force = [&](float along, float across) {
+    const Motion motion{{along, across, 0}, 1};
+    Pair::Sum sum{};
+    model.add_force(separation, {1, motion}, {2, rest}, 3, sum);
+    EXPECT_EQ(sum.y, 0);
+    return model.force_of(sum.x);
+  };
+  EXPECT_NEAR(force(0, 5), 25 * 0.5, 1e-4);
+  EXPECT_NEAR(force(2, 0), 25 * 0.5 - 4.5 * 0.25 * 2, 1e-4);
+  EXPECT_NEAR(force(-2, 1), 25 * 0.5 + 4.5 * 0.25 * 2, 1e-4);
+}
+
+TEST(ParticlesDissipation, has_noise_of_mean_0_and_variance_1_that_each_pair_and_step_has_of_its_own) {
+  double sum = 0;
+  double squares = 0;
+  double next_step = 0;
+  double next_pair = 0;
+  constexpr int pairs = 40000;
+  for (std::uint32_t pair = 0; pair < pairs; ++pair) {
+    const double noise = noise_of_pair(pair, pair + 17, 5, 1);
+    EXPECT_EQ(noise, noise_of_pair(pair + 17, pair, 5, 1));
+    sum += noise;
+    squares += noise * noise;
+    next_step += noise * noise_of_pair(pair, pair + 17, 6, 1);
+    next_pair += noise * noise_of_pair(pair, pair + 18, 5, 1);
+  }
+  constexpr double four_deviations = 4 / 200.0;
+  EXPECT_NEAR(sum / pairs, 0, four_deviations);
+  EXPECT_NEAR(squares / pairs, 1, four_deviations);
+  EXPECT_NEAR(next_step / pairs, 0, four_deviations);
+  EXPECT_NEAR(next_pair / pairs, 0, four_deviations);
+}
+
+TEST(ParticlesStart, leaves_room_for_the_cores_of_lennard_jones) {
+  Options options;
+  options.pair = PairForce::lennard_jones;
+  options.density = 13.125;
+  options.size = {3, 3, 4};
+  const Domain domain = make_domain(options);
+  const Start start = make_start(options, domain);
+  const LennardJones model(domain.box);
+  float least = 1;
+  for (std::uint32_t own = 0; own < start.site_count(); ++own) {
+    for (std::uint32_t other = 0; other < own; ++other) {
+      least = std::min(least, model.between(start.place_of(own), start.place_of(other)).square);
+    }
+  }
+  EXPECT_GT(least, 0.36F * 0.36F) << "0.9 diameters";
 }
 
 TEST(ParticlesStart, puts_each_particle_into_its_own_part_of_the_box_with_no_momentum) {

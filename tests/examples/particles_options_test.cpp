@@ -103,6 +103,49 @@ TEST(ParticlesOptions, say_what_a_domain_must_be) {
   expect_refusal("not in {device,staged-by-hand}", {"--exchange", "by-post"});
 }
 
+TEST(ParticlesOptions, have_what_is_usual_for_lennard_jones_unless_told) {
+  const Options usual = *read({"--model", "lj"}).options;
+  EXPECT_EQ(usual.pair, PairForce::lennard_jones);
+  EXPECT_EQ(usual.density, 13.125);
+  EXPECT_EQ(usual.temperature, 1.44);
+  EXPECT_EQ(usual.time_step, 0.002);
+  const Options told =
+      *read({"--model", "lj", "--density", "3", "--temperature", "1", "--time-step", "0.01"}).options;
+  EXPECT_EQ(told.density, 3);
+  EXPECT_EQ(told.temperature, 1);
+  EXPECT_EQ(told.time_step, 0.01);
+  EXPECT_EQ(read({}).options->density, 3);
+  expect_refusal("not in {lj,soft}", {"--model", "hard"});
+  expect_refusal("--repulsion: only with --model soft", {"--model", "lj", "--repulsion", "25"});
+}
+
+TEST(ParticlesOptions, take_friction_and_its_temperature_for_soft_particles) {
+  EXPECT_FALSE(read({}).options->dpd);
+  const Options options = *read({"--dpd", "4.5,0.8"}).options;
+  ASSERT_TRUE(options.dpd);
+  EXPECT_EQ(options.dpd->friction, 4.5);
+  EXPECT_EQ(options.dpd->temperature, 0.8);
+  for (const char* dpd : {"", "4.5", "4.5,", ",1", "4.5,1,2", "4.5,1,", "4.5x1", "much"}) {
+    expect_refusal(std::string("--dpd: expected friction and temperature as 4.5,1, got ") + dpd,
+                   {"--dpd", dpd});
+  }
+  expect_refusal("--dpd: friction is 0 to 10000", {"--dpd=-1,1"});
+  expect_refusal("--dpd: friction is 0 to 10000", {"--dpd", "nan,1"});
+  expect_refusal("--dpd: the temperature is 0 to 1000000", {"--dpd", "4.5,-1"});
+  expect_refusal("--dpd: the temperature is 0 to 1000000", {"--dpd", "4.5,inf"});
+  expect_refusal("--dpd: only with --model soft", {"--model", "lj", "--dpd", "4.5,1"});
+}
+
+TEST(ParticlesOptions, take_the_three_parts_of_a_body_force) {
+  EXPECT_EQ(read({"--body-force", "0.1,0,-2"}).options->body_force, (std::array<double, 3>{0.1, 0, -2}));
+  for (const char* force : {"", "1", "1,2", "1,2,", "1,2,3,4", "1x2x3"}) {
+    expect_refusal(std::string("--body-force: expected three numbers as 0.1,0,0, got ") + force,
+                   {"--body-force", force});
+  }
+  expect_refusal("--body-force: each part is 1000000 at most", {"--body-force", "0,nan,0"});
+  expect_refusal("--body-force: each part is 1000000 at most", {"--body-force", "0,0,2e6"});
+}
+
 TEST(ParticlesOptions, partition_for_other_ranks_only_without_running) {
   expect_refusal("--ranks-as: only with --dry-run", {"--ranks-as", "8"}, 2);
   EXPECT_EQ(read({"--ranks-as", "8", "--dry-run"}, 0, 2).options->pieces, 8);
