@@ -1,6 +1,6 @@
-// One message from each rank to each of its neighbours, at each step, of a length that the receiver does not
-// know. Every buffer that it gives to MPI is device memory, unless staged by hand. Knows nothing of particles
-// but that records are sent.
+// What each rank sends to each of its neighbours, at each step, of a length that the receiver does not know:
+// as messages or by one collective. Every buffer that it gives to MPI is device memory, unless staged by
+// hand. Knows nothing of particles but that records are sent.
 #pragma once
 
 #include <mpi.h>
@@ -10,16 +10,22 @@
 #include <span>
 #include <vector>
 
+#include "examples/particles/options.hpp"
 #include "examples/particles/rim_kernels.hpp"
-#include "examples/support/exchange.hpp"
 #include "examples/support/gpu.hpp"
 
 namespace particles {
 
+/// How records go, and how their number becomes known.
+struct Way {
+  Exchange exchange;
+  Counts counts;
+};
+
 class NeighbourExchange {
  public:
   /// `rooms` for messages to those `neighbours`, in records. Collective; the communicator must outlive it.
-  NeighbourExchange(example::Exchange exchange, MPI_Comm communicator, std::span<const int> neighbours,
+  NeighbourExchange(const Way& way, MPI_Comm communicator, std::span<const int> neighbours,
                     std::span<const std::uint32_t> rooms);
   ~NeighbourExchange();
   NeighbourExchange(const NeighbourExchange&) = delete;
@@ -34,7 +40,8 @@ class NeighbourExchange {
   }
   [[nodiscard]] std::uint32_t inbox_room() const { return inbox_.starts[inbox_.neighbours]; }
 
-  /// Allocates what room() says, and makes receives that are started again each time.
+  /// Allocates what room() says, and makes receives that are started again each time, or the graph of
+  /// neighbours. Collective.
   void prepare();
 
   [[nodiscard]] const Mailbox& outbox() const { return outbox_; }
@@ -49,9 +56,20 @@ class NeighbourExchange {
   [[nodiscard]] std::size_t sends() const { return to_.size(); }
 
  private:
-  [[nodiscard]] bool by_hand() const { return exchange_ == example::Exchange::staged_by_hand; }
+  [[nodiscard]] bool by_hand() const { return way_.exchange == Exchange::staged_by_hand; }
+  [[nodiscard]] bool by_collective() const { return way_.exchange == Exchange::neighbour; }
+  /// MPI's memory for what is sent to, or comes from, the neighbour of that index.
+  [[nodiscard]] Record* sent(std::size_t index) const;
+  [[nodiscard]] Record* received(std::size_t index) const;
+  void copy_out(const example::Stream& stream, const std::uint32_t* counts);
+  void copy_in(const example::Stream& stream);
+  /// Fills in come_.
+  void ask_for_counts(const std::uint32_t* counts);
+  void send(const std::uint32_t* counts);
+  void receive();
+  void transfer_by_collective(const std::uint32_t* counts);
 
-  example::Exchange exchange_;
+  Way way_;
   MPI_Comm communicator_;
   std::vector<int> to_;
   std::vector<int> from_;
@@ -60,9 +78,10 @@ class NeighbourExchange {
   std::optional<example::DeviceArray<Record>> memory_;
   example::PinnedArray<Record> host_outbox_;
   example::PinnedArray<Record> host_inbox_;
+  MPI_Comm graph_ = MPI_COMM_NULL;
   std::vector<MPI_Request> receives_;
   std::vector<MPI_Request> sends_;
-  std::vector<MPI_Status> statuses_;
+  std::vector<std::uint32_t> come_;  ///< records from each
   std::int64_t sent_records_ = 0;
 };
 

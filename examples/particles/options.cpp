@@ -19,6 +19,12 @@ const std::map<std::string, PairForce> pair_names{{"soft", PairForce::soft},
 const std::map<std::string, Send> send_names{{"selective", Send::selective},
                                              {"all-to-all-neighbours", Send::all_to_all_neighbours}};
 
+const std::map<std::string, Exchange> exchange_names{{"device", Exchange::device},
+                                                     {"neighbour", Exchange::neighbour},
+                                                     {"staged-by-hand", Exchange::staged_by_hand}};
+const std::map<std::string, Counts> counts_names{
+    {"ahead", Counts::ahead}, {"with", Counts::with}, {"probe", Counts::probe}};
+
 /// Reads numbers with `separator` between them.
 bool parse_all_numbers(std::string_view text, char separator, std::span<double> numbers) {
   const char* next = text.data();
@@ -116,6 +122,14 @@ std::string name_of(Send send) {
   return example::name_of_choice(send_names, send);
 }
 
+std::string name_of(Exchange exchange) {
+  return example::name_of_choice(exchange_names, exchange);
+}
+
+std::string name_of(Counts counts) {
+  return example::name_of_choice(counts_names, counts);
+}
+
 std::optional<Options> read_options(int argc, char** argv, int rank, int rank_count, int& exit_code) {
   Options options;
   options.pieces = rank_count;
@@ -172,7 +186,11 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
       ->check(CLI::Range(1, 32000));
   app.add_flag("--dry-run", options.dry_run, "print how the pieces look, and end");
   example::add_choice(app, "--send", options.send, send_names, "to whom particles near others are sent");
-  example::add_exchange(app, options.exchange);
+  example::add_choice(app, "--exchange", options.exchange, exchange_names,
+                      "device pointers straight to MPI, or in one collective, or copies in host memory");
+  example::add_choice(
+      app, "--counts", options.counts, counts_names,
+      "how long a message is: told ahead, or with it where there is room for the longest, or probed");
   app.add_flag("--no-overlap", no_overlap, "forces of internal cells after the exchange, not meanwhile");
   app.add_option("--room", options.room, "room for particles and messages, over what is to be expected")
       ->check(CLI::Range(0.1, 100.0))
@@ -195,9 +213,21 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
       if (is_given("--repulsion")) {
         return "--repulsion: only with --model soft";
       }
+      if (options.exchange == Exchange::neighbour) {
+        if (is_given("--counts") && options.counts != Counts::ahead) {
+          return "--counts: a collective is told them ahead";
+        }
+        options.counts = Counts::ahead;
+      }
       if (is_given("--dpd")) {
         return "--dpd: only with --model soft";
       }
+    }
+    if (options.exchange == Exchange::neighbour) {
+      if (is_given("--counts") && options.counts != Counts::ahead) {
+        return "--counts: a collective is told them ahead";
+      }
+      options.counts = Counts::ahead;
     }
     if (is_given("--dpd")) {
       std::array<double, 2> numbers{};

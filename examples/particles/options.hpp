@@ -6,8 +6,6 @@
 #include <optional>
 #include <string>
 
-#include "examples/support/exchange.hpp"
-
 namespace particles {
 
 enum class Shape { box, tube, tree };
@@ -25,6 +23,20 @@ struct Dpd {
 enum class Send {
   selective,             ///< to ranks that have a voxel within the cutoff of its voxel
   all_to_all_neighbours  ///< to every neighbour
+};
+
+/// How messages go to neighbours.
+enum class Exchange {
+  device,          ///< a message each, MPI is given device pointers
+  neighbour,       ///< one collective over the graph of neighbours, of device pointers
+  staged_by_hand,  ///< a message each, copied to host memory and from it
+};
+
+/// How it is known how long a message will be.
+enum class Counts {
+  ahead,  ///< its length is sent before it
+  with,   ///< there is room for the longest, and the length comes with the message
+  probe   ///< a message is looked for, and received when its length is known
 };
 
 struct Options {
@@ -50,7 +62,8 @@ struct Options {
   int pieces = 1;               ///< the number of ranks, or --ranks-as
   bool dry_run = false;
   Send send = Send::selective;
-  example::Exchange exchange = example::Exchange::device;
+  Exchange exchange = Exchange::device;
+  Counts counts = Counts::with;
   bool overlap = true;
   double room = 1.5;  ///< times what is to be expected
   int rounds = 1;
@@ -64,6 +77,8 @@ struct Options {
 [[nodiscard]] std::string name_of(Shape shape);
 [[nodiscard]] std::string name_of(PairForce pair);
 [[nodiscard]] std::string name_of(Send send);
+[[nodiscard]] std::string name_of(Exchange exchange);
+[[nodiscard]] std::string name_of(Counts counts);
 
 /// Empty when the program should end at once: `exit_code` is then 0 (help was asked for) or 2 (bad
 /// arguments), and rank 0 has printed why.

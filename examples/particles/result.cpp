@@ -47,7 +47,8 @@ nlohmann::ordered_json json_of(const Options& options) {
                                  {"voxels_per_cutoff", options.voxels_per_cutoff},
                                  {"partition", options.partition},
                                  {"send", name_of(options.send)},
-                                 {"exchange", example::name_of(options.exchange)},
+                                 {"exchange", name_of(options.exchange)},
+                                 {"counts", name_of(options.counts)},
                                  {"overlap", options.overlap}};
   if (options.pair == PairForce::soft) {
     json["repulsion"] = options.repulsion;

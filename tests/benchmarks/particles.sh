@@ -49,6 +49,13 @@ if [ "${GPUS:-2}" -ge 2 ]; then
     measure "four ranks, to all neighbours, $exchange" 4 --size $cuboid_8 --partition scotch --send all-to-all-neighbours \
       "${how[@]}"
   done
+  # the same messages in other ways
+  for way in '--exchange neighbour' '--counts ahead' '--counts probe'; do
+    # shellcheck disable=SC2086  # two words
+    measure "strong, box by Scotch, ${way#--}" 2 --size $cuboid_8 --partition scotch $way "${bench[@]}"
+    # shellcheck disable=SC2086
+    measure "four ranks, box by Scotch, ${way#--}" 4 --size $cuboid_8 --partition scotch $way "${bench[@]}"
+  done
   # four times as fast: more change owner
   measure 'strong, hot box in slabs' 2 --size $cuboid_8 --temperature 16 --time-step 0.004 "${bench[@]}"
 fi

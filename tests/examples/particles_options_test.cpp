@@ -25,7 +25,7 @@ TEST(ParticlesOptions, are_a_box_in_slabs_unless_told) {
   EXPECT_EQ(options.partition, "slabs");
   EXPECT_EQ(options.pieces, 3);
   EXPECT_EQ(options.send, Send::selective);
-  EXPECT_EQ(options.exchange, example::Exchange::device);
+  EXPECT_EQ(options.exchange, Exchange::device);
   EXPECT_TRUE(options.overlap);
 }
 
@@ -66,7 +66,7 @@ TEST(ParticlesOptions, are_taken) {
   EXPECT_EQ(options.steps, 7);
   EXPECT_EQ(options.partition, "scotch");
   EXPECT_EQ(options.send, Send::all_to_all_neighbours);
-  EXPECT_EQ(options.exchange, example::Exchange::staged_by_hand);
+  EXPECT_EQ(options.exchange, Exchange::staged_by_hand);
   EXPECT_FALSE(options.overlap);
   EXPECT_EQ(options.voxels_per_cutoff, 3U);
   EXPECT_EQ(options.pieces, 64);
@@ -100,7 +100,20 @@ TEST(ParticlesOptions, say_what_a_domain_must_be) {
   expect_refusal("--density", {"--density", "-1"});
   expect_refusal("not in {box,tree,tube}", {"--domain", "torus"});
   expect_refusal("not in {all-to-all-neighbours,selective}", {"--send", "nothing"});
-  expect_refusal("not in {device,staged-by-hand}", {"--exchange", "by-post"});
+  expect_refusal("not in {device,neighbour,staged-by-hand}", {"--exchange", "by-post"});
+}
+
+TEST(ParticlesOptions, tell_counts_with_messages_unless_a_collective_asks_for_them_ahead) {
+  EXPECT_EQ(read({}).options->counts, Counts::with);
+  EXPECT_EQ(read({"--counts", "probe"}).options->counts, Counts::probe);
+  EXPECT_EQ(read({"--counts", "ahead", "--exchange", "staged-by-hand"}).options->counts, Counts::ahead);
+  EXPECT_EQ(read({"--exchange", "neighbour"}).options->counts, Counts::ahead);
+  EXPECT_EQ(read({"--exchange", "neighbour", "--counts", "ahead"}).options->counts, Counts::ahead);
+  for (const char* counts : {"with", "probe"}) {
+    expect_refusal("--counts: a collective is told them ahead",
+                   {"--exchange", "neighbour", "--counts", counts});
+  }
+  expect_refusal("not in {ahead,probe,with}", {"--counts", "never"});
 }
 
 TEST(ParticlesOptions, have_what_is_usual_for_lennard_jones_unless_told) {
