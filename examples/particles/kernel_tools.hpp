@@ -30,6 +30,14 @@ __device__ inline float float_of(std::uint32_t bits) {
   return value;
 }
 
+/// Notes a mover's next cell, which may be no_cell.
+__device__ inline void enter(const Movers& movers, std::uint32_t index, std::uint32_t cell) {
+  movers.cells[index] = cell;
+  if (cell != no_cell) {
+    movers.turns[index] = atomicAdd(&movers.counts[cell], 1U);
+  }
+}
+
 /// Calls `use` with the separation from, and the index of, each particle that `own` interacts with.
 template <typename Model, typename Use>
 __device__ void for_each_near(const Cells& cells, const Sorted& sorted, const Model& model, const Place& own,

@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include "examples/particles/balancer.hpp"
 #include "examples/particles/domain.hpp"
 #include "examples/particles/options.hpp"
 #include "examples/particles/oracles.hpp"
 #include "examples/particles/partition.hpp"
 #include "examples/particles/result.hpp"
+#include "examples/particles/shared_partition.hpp"
 #include "examples/particles/simulation.hpp"
 #include "examples/particles/survey.hpp"
 #include "examples/support/gpu_memory.hpp"
@@ -29,36 +32,6 @@ bool complains(const std::string& complaint, int rank) {
   return !complaint.empty();
 }
 
-/// From rank 0 to all: MPI counts in int.
-void share(particles::Owners& owners, MPI_Comm communicator) {
-  constexpr std::size_t most = 1 << 30;
-  for (std::size_t first = 0; first < owners.size(); first += most) {
-    MPI_Bcast(owners.data() + first, static_cast<int>(std::min(most, owners.size() - first)), MPI_INT16_T, 0,
-              communicator);
-  }
-}
-
-/// The partition, on all ranks, or nothing if there is none: rank 0 has said why.
-std::optional<particles::Owners> partition(const particles::Options& options, const particles::Domain& domain,
-                                           const std::vector<std::uint8_t>& fluid, int rank) {
-  particles::Partition made;
-  if (rank == 0) {
-    made = particles::make_partition(options, domain.box, fluid);
-    if (made.complaint.empty() && !options.write_partition.empty()) {
-      made.complaint =
-          particles::write_partition(options.write_partition, domain.box, options.pieces, made.owners);
-    }
-  }
-  int is_refused = complains(made.complaint, rank) ? 1 : 0;
-  MPI_Bcast(&is_refused, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  if (is_refused != 0) {
-    return std::nullopt;
-  }
-  made.owners.resize(fluid.size());
-  share(made.owners, MPI_COMM_WORLD);
-  return std::move(made.owners);
-}
-
 /// Sums over ranks.
 double sum(double value) {
   MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -66,18 +39,24 @@ double sum(double value) {
 }
 
 /// Steps up to the next check at most. What is wrong, or nothing.
-std::string run_round(const particles::Options& options, particles::Simulation& simulation,
-                      std::optional<particles::Oracles>& oracles) {
+std::string run_round(const particles::Options& options, std::unique_ptr<particles::Simulation>& simulation,
+                      particles::Balancer& balancer, std::optional<particles::Oracles>& oracles) {
   for (std::int64_t step = 1; step <= options.steps; ++step) {
-    simulation.step();
+    simulation->step();
     if (oracles) {
-      oracles->look(simulation);
+      oracles->look(*simulation);
     }
-    if (step % particles::Simulation::steps_between_checks == 0 || step == options.steps) {
-      std::string trouble = simulation.trouble();
-      if (!trouble.empty()) {
-        return trouble;
-      }
+    const bool is_to_balance =
+        options.rebalance_every > 0 && simulation->steps() % options.rebalance_every == 0;
+    std::string trouble;
+    if (step % particles::Simulation::steps_between_checks == 0 || step == options.steps || is_to_balance) {
+      trouble = simulation->trouble();
+    }
+    if (trouble.empty() && is_to_balance) {
+      trouble = balancer.rebalance(simulation);
+    }
+    if (!trouble.empty()) {
+      return trouble;
     }
   }
   return {};
@@ -88,17 +67,18 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
              const particles::Owners& owners, const std::vector<std::uint8_t>& fluid, int rank,
              int rank_count) {
   example::choose_gpu();
-  particles::Simulation simulation(options, domain, owners, MPI_COMM_WORLD);
-  if (complains(simulation.complaint(), rank)) {
+  auto simulation = std::make_unique<particles::Simulation>(options, domain, owners, MPI_COMM_WORLD);
+  particles::Balancer balancer(options, domain, fluid, owners, MPI_COMM_WORLD);
+  if (complains(simulation->complaint(), rank)) {
     return 1;
   }
-  const std::string memory = example::memory_complaint(simulation.device_bytes(), MPI_COMM_WORLD);
+  const std::string memory = example::memory_complaint(simulation->device_bytes(), MPI_COMM_WORLD);
   if (complains(memory.empty() ? memory : memory + "; take a smaller --size or more GPUs", rank)) {
     return 1;
   }
-  simulation.prepare();
-  const particles::Totals start = simulation.observe();
-  if (complains(simulation.trouble(), rank)) {
+  simulation->prepare();
+  const particles::Totals start = simulation->observe();
+  if (complains(simulation->trouble(), rank)) {
     return 1;
   }
   particles::Result result;
@@ -107,7 +87,7 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
   result.energy_a_particle = energy_of(start) / static_cast<double>(start.particles);
   std::optional<particles::Oracles> oracles;
   if (options.verify) {
-    oracles.emplace(options, domain, simulation, start);
+    oracles.emplace(options, domain, *simulation, start);
   }
   std::vector<double> rounds_s;
   std::int64_t sent = 0;
@@ -115,25 +95,25 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
   for (int round = 0; round < options.rounds; ++round) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start_s = MPI_Wtime();
-    const std::int64_t sent_before = simulation.sent_records();
-    if (complains(run_round(options, simulation, oracles), rank)) {
+    const std::int64_t sent_before = simulation->sent_records();
+    if (complains(run_round(options, simulation, balancer, oracles), rank)) {
       return 1;
     }
     MPI_Barrier(MPI_COMM_WORLD);
     rounds_s.push_back(MPI_Wtime() - start_s);
-    sent += simulation.sent_records() - sent_before;
+    sent += simulation->sent_records() - sent_before;
     if (round == 0 && options.rounds > 1) {
-      settled = simulation.observe();
+      settled = simulation->observe();
     }
   }
-  const auto steps = static_cast<double>(simulation.steps());
-  const std::int64_t sent_after = simulation.sent_records();
+  const auto steps = static_cast<double>(simulation->steps());
+  const std::int64_t sent_after = simulation->sent_records();
   result.time_s = example::median_of(rounds_s);
   result.steps = options.steps;
-  result.migrated_a_step = sum(static_cast<double>(simulation.migrated())) / steps;
-  result.put_back = static_cast<std::int64_t>(sum(static_cast<double>(simulation.put_back())));
-  const particles::Totals end = simulation.observe();
-  const double sent_at_end = sum(static_cast<double>(simulation.sent_records() - sent_after));
+  result.migrated_a_step = sum(static_cast<double>(simulation->migrated())) / steps;
+  result.put_back = static_cast<std::int64_t>(sum(static_cast<double>(simulation->put_back())));
+  const particles::Totals end = simulation->observe();
+  const double sent_at_end = sum(static_cast<double>(simulation->sent_records() - sent_after));
   result.sent_records_a_step = sum(static_cast<double>(sent)) / steps;
   const double records = options.dpd ? 2 : 1;  // of a particle
   result.sent_over_touching =
@@ -151,11 +131,12 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
   result.pressure = (2 * static_cast<double>(end.kinetic) + static_cast<double>(end.virial) / 2) *
                     particles::totals_unit / (3 * volume);
   if (oracles) {
-    result.checks = oracles->finish(simulation, end, MPI_COMM_WORLD, fluid);
+    result.checks = oracles->finish(*simulation, end, MPI_COMM_WORLD, fluid);
   }
+  result.rebalancings = balancer.done();
   int is_wrong = 0;
   if (rank == 0) {
-    result.survey = particles::survey(domain.box, fluid, owners, rank_count);
+    result.survey = particles::survey(domain.box, fluid, balancer.owners(), rank_count);
     particles::print(options, result);
     is_wrong = result.verified() ? 0 : 1;
   }
@@ -173,17 +154,18 @@ int run(const particles::Options& options, int rank, int rank_count) {
     return 1;
   }
   const std::vector<std::uint8_t> fluid = particles::fluid_of(domain);
-  const std::optional<particles::Owners> owners = partition(options, domain, fluid, rank);
-  if (!owners) {
+  const particles::Partition partition =
+      particles::share_partition(options, domain.box, fluid, MPI_COMM_WORLD);
+  if (complains(partition.complaint, rank) || partition.owners.empty()) {
     return 1;
   }
   if (options.dry_run) {
     if (rank == 0) {
-      particles::print(options, particles::survey(domain.box, fluid, *owners, options.pieces));
+      particles::print(options, particles::survey(domain.box, fluid, partition.owners, options.pieces));
     }
     return 0;
   }
-  return simulate(options, domain, *owners, fluid, rank, rank_count);
+  return simulate(options, domain, partition.owners, fluid, rank, rank_count);
 }
 
 }  // namespace

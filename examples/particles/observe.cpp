@@ -31,7 +31,7 @@ Totals Simulation::observe() {
   Totals totals{};
   sort_all();
   set_mover();
-  mover_.kick = steps_ == 0 ? 0 : mover_.step / 2;
+  mover_.kick = history_.steps == 0 ? 0 : mover_.step / 2;
   clear_totals();
   if (halted_.empty()) {
     queue_count(boundary_, memory_->moved(), mover_count_, totals_.get());
@@ -49,8 +49,8 @@ std::vector<Particle> Simulation::gather() {
     const std::uint32_t end = status_.get()->ends[2] + exchange_.inbox().come();
     const Sorted sorted = memory_->sorted();
     const example::DeviceArray<Force> forces(end + std::size_t{1});
-    queue_forces(boundary_, device_tiling_->cells(), sorted, model_, static_cast<std::uint32_t>(steps_), end,
-                 forces.get());
+    queue_forces(boundary_, device_tiling_->cells(), sorted, model_,
+                 static_cast<std::uint32_t>(history_.steps), end, forces.get());
     boundary_.synchronize();
     std::uint32_t sorted_end = 0;
     example::check(

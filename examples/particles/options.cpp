@@ -181,6 +181,9 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
       ->capture_default_str();
   app.add_option("--partition", options.partition, "slabs, scotch, random, or a file of owners")
       ->capture_default_str();
+  app.add_option("--rebalance-every", options.rebalance_every,
+                 "partition again, by where particles are, after so many steps each time")
+      ->check(CLI::Range(1, 1 << 30));
   app.add_option("--write-partition", options.write_partition, "a file for the partition");
   app.add_option("--ranks-as", options.pieces, "partition for so many ranks; with --dry-run")
       ->check(CLI::Range(1, 32000));

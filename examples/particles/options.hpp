@@ -58,8 +58,9 @@ struct Options {
   std::uint64_t seed = 1;
   std::uint32_t voxels_per_cutoff = 2;
   std::string partition = "slabs";
-  std::string write_partition;  ///< a file, or nothing
-  int pieces = 1;               ///< the number of ranks, or --ranks-as
+  std::int64_t rebalance_every = 0;  ///< so many steps; 0: never
+  std::string write_partition;       ///< a file, or nothing
+  int pieces = 1;                    ///< the number of ranks, or --ranks-as
   bool dry_run = false;
   Send send = Send::selective;
   Exchange exchange = Exchange::device;

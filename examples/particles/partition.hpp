@@ -29,6 +29,9 @@ struct Partition {
 [[nodiscard]] Partition cut_by_scotch(const Box& box, const std::vector<std::uint8_t>& fluid, int pieces,
                                       std::uint64_t seed);
 
+/// Whether it was there when this was built.
+[[nodiscard]] bool has_scotch();
+
 /// What went wrong, or nothing.
 [[nodiscard]] std::string write_partition(const std::string& path, const Box& box, int pieces,
                                           const Owners& owners);

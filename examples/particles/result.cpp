@@ -59,6 +59,9 @@ nlohmann::ordered_json json_of(const Options& options) {
   if (options.body_force != std::array<double, 3>{}) {
     json["body_force"] = options.body_force;
   }
+  if (options.rebalance_every > 0) {
+    json["rebalance_every"] = options.rebalance_every;
+  }
   if (!options.geometry.empty()) {
     json["geometry"] = options.geometry;
   } else if (!options.has_vessel()) {
@@ -93,6 +96,12 @@ void print_json(const Options& options, const Result& result) {
                                  {"pressure", result.pressure},
                                  {"hash", text_of_hash(result.hash)}};
   json["parameters"]["ranks"] = result.rank_count;
+  for (const Rebalancing& done : result.rebalancings) {
+    json["rebalancings"].push_back({{"step", done.step},
+                                    {"imbalance_before", done.imbalance_before},
+                                    {"imbalance_after", done.imbalance_after},
+                                    {"time_s", done.time_s}});
+  }
   if (!result.checks.empty()) {
     json["verified"] = result.verified();
     for (const Check& check : result.checks) {
@@ -121,6 +130,11 @@ void print_text(const Options& options, const Result& result) {
     std::printf("%.6g kB sent a step, %.3g times what interacts there; %.4g particles change owner a step\n",
                 result.sent_records_a_step * record_bytes / 1e3, result.sent_over_touching,
                 result.migrated_a_step);
+  }
+  for (const Rebalancing& done : result.rebalancings) {
+    std::printf("rebalanced after step %" PRId64
+                ": fullest rank %.2f %% above the mean, then %.2f %%; in %.4g s\n",
+                done.step, 100 * done.imbalance_before, 100 * done.imbalance_after, done.time_s);
   }
   std::printf("energy %.6g a particle, drift %.2e; temperature %.6g, pressure %.6g; %" PRId64
               " put back at the wall\n",

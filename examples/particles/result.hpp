@@ -17,6 +17,15 @@ struct Check {
   std::string found;
 };
 
+/// How evenly particles were distributed again. Imbalance is the particles of the fullest rank over the mean,
+/// less 1.
+struct Rebalancing {
+  std::int64_t step;  ///< after so many
+  double imbalance_before;
+  double imbalance_after;
+  double time_s;
+};
+
 struct Result {
   int rank_count = 1;
   Survey survey;
@@ -33,7 +42,8 @@ struct Result {
   double temperature = 0;        ///< at the end
   double pressure = 0;           ///< at the end, by the virial
   std::uint64_t hash = 0;        ///< of all identities, positions and velocities
-  std::vector<Check> checks;     ///< none: nothing was verified
+  std::vector<Rebalancing> rebalancings;
+  std::vector<Check> checks;  ///< none: nothing was verified
 
   [[nodiscard]] double particle_steps_per_s() const {
     return static_cast<double>(particles) * static_cast<double>(steps) / time_s;

@@ -13,6 +13,10 @@ extern "C" {
 namespace particles {
 
 #if PARTICLES_HAVE_SCOTCH
+bool has_scotch() {
+  return true;
+}
+
 namespace {
 
 /// Scotch cuts so many vertices in seconds. Finer voxels are joined to blocks.
@@ -122,6 +126,10 @@ Partition cut_by_scotch(const Box& box, const std::vector<std::uint8_t>& fluid, 
 }
 
 #else
+
+bool has_scotch() {
+  return false;
+}
 
 Partition cut_by_scotch(const Box&, const std::vector<std::uint8_t>&, int, std::uint64_t) {
   return {{}, "--partition: this program was built without libscotch; take slabs, or a file"};

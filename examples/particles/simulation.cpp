@@ -22,26 +22,21 @@ double particles_in_voxel(const Start& start) {
   return static_cast<double>(start.site_count()) / static_cast<double>(start.box.voxel_count());
 }
 
-double rim_voxels(const Tiling& tiling) {
-  return static_cast<double>(tiling.connections.size()) - static_cast<double>(tiling.foreign_voxels);
-}
-
 /// Of the message to each neighbour, in records.
 std::vector<std::uint32_t> rooms_to(const Options& options, const Tiling& tiling, const Start& start) {
+  const double records = options.dpd ? 2 : 1;  // of a particle
   std::vector<std::uint32_t> rooms;
-  for (const std::int64_t near : tiling.near_voxels) {
-    const double voxels = options.send == Send::selective ? static_cast<double>(near) : rim_voxels(tiling);
-    const double records = options.dpd ? 2 : 1;
-    rooms.push_back(room_for(records * voxels * particles_in_voxel(start), options.room));
+  for (const Tally& near : tiling.near) {
+    const Tally& sent = options.send == Send::selective ? near : tiling.rim;
+    rooms.push_back(room_for(records * sent.expected(particles_in_voxel(start)), options.room));
   }
   return rooms;
 }
 
 Rooms rooms_of(const Options& options, const Tiling& tiling, const Start& start, std::uint32_t arrivals) {
   const double density = particles_in_voxel(start);
-  const auto foreign = static_cast<double>(tiling.foreign_voxels);
-  return {room_for((static_cast<double>(tiling.own_voxels) + foreign) * density, options.room),
-          room_for(rim_voxels(tiling) * density, options.room), std::max(arrivals, 1U)};
+  return {room_for(tiling.own.expected(density) + tiling.foreign.expected(density), options.room),
+          room_for(tiling.rim.expected(density), options.room), std::max(arrivals, 1U)};
 }
 
 Mover make_mover(const Options& options, const Box& box) {
@@ -57,13 +52,13 @@ Mover make_mover(const Options& options, const Box& box) {
 }  // namespace
 
 Simulation::Simulation(const Options& options, const Domain& domain, const Owners& owners,
-                       MPI_Comm communicator)
+                       MPI_Comm communicator, const std::vector<std::uint8_t>& counts)
     : options_(options),
       communicator_(communicator),
       rank_(rank_in(communicator)),
       domain_(domain),
-      tiling_(make_tiling(domain.box, owners, rank_)),
       start_(make_start(options, domain)),
+      tiling_(make_tiling(domain.box, owners, rank_, counts)),
       exchange_({options.exchange, options.counts}, communicator, tiling_.neighbours,
                 rooms_to(options, tiling_, start_)),
       rooms_(rooms_of(options, tiling_, start_, exchange_.inbox_room())),
@@ -76,19 +71,22 @@ std::int64_t Simulation::device_bytes() const {
          exchange_.room() * std::int64_t{sizeof(Record)} + std::int64_t{sizeof(Totals)};
 }
 
-void Simulation::prepare() {
+void Simulation::allocate() {
   device_tiling_.emplace(tiling_, domain_);
   memory_.emplace(tiling_.classes, rooms_);
   exchange_.prepare();
   clear_status();
-  const Movers movers = memory_->moved();
+  example::check(
+      cudaMemsetAsync(memory_->moved().counts, 0,
+                      (tiling_.classes.all + std::size_t{1}) * sizeof(std::uint32_t), boundary_.get()),
+      "clear counts");
+}
+
+void Simulation::prepare() {
+  allocate();
   const example::DeviceArray<std::uint32_t> count(1);
   example::check(cudaMemsetAsync(count.get(), 0, sizeof(std::uint32_t), boundary_.get()), "clear a count");
-  example::check(
-      cudaMemsetAsync(movers.counts, 0, (tiling_.classes.all + std::size_t{1}) * sizeof(std::uint32_t),
-                      boundary_.get()),
-      "clear counts");
-  queue_start(boundary_, device_tiling_->cells(), start_, movers, rooms_.particles, count.get());
+  queue_start(boundary_, device_tiling_->cells(), start_, memory_->moved(), rooms_.particles, count.get());
   example::check(
       cudaMemcpyAsync(&mover_count_, count.get(), sizeof mover_count_, cudaMemcpyDefault, boundary_.get()),
       "copy a count");
@@ -111,13 +109,13 @@ void Simulation::step() {
     advance_deep();
   }
   advance_others();
-  ++steps_;
+  ++history_.steps;
 }
 
 void Simulation::set_mover() {
-  mover_.kick = steps_ == 0 ? mover_.step / 2 : mover_.step;
-  mover_.steps = static_cast<std::uint32_t>(steps_ - checked_steps_);
-  mover_.number = static_cast<std::uint32_t>(steps_);
+  mover_.kick = history_.steps == 0 ? mover_.step / 2 : mover_.step;
+  mover_.steps = static_cast<std::uint32_t>(history_.steps - history_.checked_steps);
+  mover_.number = static_cast<std::uint32_t>(history_.steps);
 }
 
 /// Sorts own particles, and packs those that others need.
@@ -229,7 +227,7 @@ void Simulation::synchronize() const {
 void Simulation::halt(const std::string& what) {
   if (halted_.empty()) {
     halted_ = "rank " + std::to_string(rank_) + " has no room for " + what + " in step " +
-              std::to_string(steps_ + 1) + "; take a larger --room";
+              std::to_string(history_.steps + 1) + "; take a larger --room";
   }
 }
 

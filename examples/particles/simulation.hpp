@@ -16,6 +16,7 @@
 #include "examples/particles/options.hpp"
 #include "examples/particles/partition.hpp"
 #include "examples/particles/step_kernels.hpp"
+#include "examples/particles/travel_kernels.hpp"
 
 namespace particles {
 
@@ -29,10 +30,21 @@ struct Particle {
   Force force;
 };
 
+/// What has been so far.
+struct History {
+  std::int64_t steps = 0;
+  std::int64_t checked_steps = 0;
+  std::int64_t put_back = 0;
+  std::int64_t migrated = 0;
+  std::int64_t sent_records = 0;  ///< by simulations before
+};
+
 class Simulation {
  public:
-  /// Finds the rank's cells. Collective; the communicator must outlive it.
-  Simulation(const Options& options, const Domain& domain, const Owners& owners, MPI_Comm communicator);
+  /// Finds the rank's cells, and makes room for as many particles as there are in each voxel, if that is
+  /// known. Collective; the communicator must outlive it.
+  Simulation(const Options& options, const Domain& domain, const Owners& owners, MPI_Comm communicator,
+             const std::vector<std::uint8_t>& counts = {});
 
   /// Why it cannot run, the same on all ranks, or nothing. Collective.
   [[nodiscard]] std::string complaint() const;
@@ -40,10 +52,18 @@ class Simulation {
   [[nodiscard]] std::int64_t device_bytes() const;
   /// Allocates, and puts particles where they start.
   void prepare();
+  /// Allocates, and goes on with particles of another simulation, some of which is this rank's past.
+  void prepare(const Travellers& travellers, const History& past);
+
+  /// For each voxel of the box how many of this rank's particles are in it.
+  [[nodiscard]] std::vector<std::uint32_t> count_in_voxels();
+  /// This rank's particles, sorted by who owns their voxels.
+  [[nodiscard]] Travellers pack_up(const Owners& owners, int rank_count);
+  [[nodiscard]] const History& history() const { return history_; }
 
   /// Forces of deep cells may still be under way when it returns.
   void step();
-  [[nodiscard]] std::int64_t steps() const { return steps_; }
+  [[nodiscard]] std::int64_t steps() const { return history_.steps; }
 
   /// What has gone wrong, the same on all ranks, or nothing. Collective; to be asked every
   /// `steps_between_checks` at least.
@@ -58,13 +78,14 @@ class Simulation {
   [[nodiscard]] std::vector<Particle> gather();
 
   /// So far, by this rank.
-  [[nodiscard]] std::int64_t sent_records() const { return exchange_.sent_records(); }
+  [[nodiscard]] std::int64_t sent_records() const { return history_.sent_records + exchange_.sent_records(); }
   /// Particles that had left through a wall by rounding, and that have become this rank's, up to the last
   /// trouble().
-  [[nodiscard]] std::int64_t put_back() const { return put_back_; }
-  [[nodiscard]] std::int64_t migrated() const { return migrated_; }
+  [[nodiscard]] std::int64_t put_back() const { return history_.put_back; }
+  [[nodiscard]] std::int64_t migrated() const { return history_.migrated; }
 
  private:
+  void allocate();
   void bin();
   void exchange();
   void merge();
@@ -84,8 +105,8 @@ class Simulation {
   MPI_Comm communicator_;
   int rank_;
   const Domain& domain_;
-  Tiling tiling_;
   Start start_;
+  Tiling tiling_;
   NeighbourExchange exchange_;
   Rooms rooms_;
   std::optional<DeviceTiling> device_tiling_;
@@ -100,10 +121,7 @@ class Simulation {
   example::PinnedArray<Status> status_{1};
   example::DeviceArray<Totals> totals_{1};
   std::uint32_t mover_count_ = 0;  ///< indices of movers that may be in use
-  std::int64_t steps_ = 0;
-  std::int64_t checked_steps_ = 0;
-  std::int64_t put_back_ = 0;
-  std::int64_t migrated_ = 0;
+  History history_;
   std::string halted_;  ///< why this rank goes on without particles, or nothing
 };
 

@@ -59,14 +59,6 @@ __device__ bool stay_inside(const Wall& wall, const Box& box, const Place& befor
   return is_kept;
 }
 
-/// Notes a mover's next cell, which may be no_cell.
-__device__ void enter(const Movers& movers, std::uint32_t index, std::uint32_t cell) {
-  movers.cells[index] = cell;
-  if (cell != no_cell) {
-    movers.turns[index] = atomicAdd(&movers.counts[cell], 1U);
-  }
-}
-
 /// The largest speed along an axis, in lengths, if it is a number, else infinity.
 __device__ float speed_of(const Motion& motion) {
   float speed = 0;

@@ -15,17 +15,18 @@ enum class Kind : std::uint8_t { none, deep, shell, frontier, external };
 /// Sorts a rank's cells into classes, and fills a tiling.
 class Tiler {
  public:
-  Tiler(const Box& box, const Owners& owners, int rank)
+  Tiler(const Box& box, const Owners& owners, int rank, const std::vector<std::uint8_t>& counts)
       : box_(box),
         voxels_(box.voxels()),
         owners_(owners),
+        counts_(counts),
         rank_(static_cast<Owner>(rank)),
         cell_owners_(box, owners),
         offsets_(near_offsets(box)),
         kinds_(static_cast<std::size_t>(box.cell_count()), Kind::none) {}
 
   Tiling tile() {
-    tiling_.own_voxels = std::count(owners_.begin(), owners_.end(), rank_);
+    tally_own();
     find_frontier();
     find_shell();
     number_cells();
@@ -48,6 +49,16 @@ class Tiler {
   [[nodiscard]] bool is_foreign(Owner owner) const { return owner != no_owner && owner != rank_; }
   [[nodiscard]] Kind& kind(const Site& cell) {
     return kinds_[static_cast<std::size_t>(box_.cell_index(cell))];
+  }
+
+  [[nodiscard]] std::int64_t counted(std::size_t voxel) const { return counts_.empty() ? 0 : counts_[voxel]; }
+
+  void tally_own() {
+    for (std::size_t voxel = 0; voxel < owners_.size(); ++voxel) {
+      if (owners_[voxel] == rank_) {
+        tiling_.own.add(counted(voxel));
+      }
+    }
   }
 
   template <typename Use>
@@ -175,7 +186,7 @@ class Tiler {
         tiling_.neighbours.push_back(static_cast<int>(other));
       }
     }
-    tiling_.near_voxels.assign(tiling_.neighbours.size(), 0);
+    tiling_.near.assign(tiling_.neighbours.size(), {});
   }
 
   [[nodiscard]] std::int32_t neighbour(Owner other) const {
@@ -187,7 +198,8 @@ class Tiler {
     for_each_rim_voxel([&](const Site& voxel) {
       Connection connection;
       const Owner found = owner(voxel);
-      tiling_.foreign_voxels += is_foreign(found) ? 1 : 0;
+      const std::int64_t particles = counted(static_cast<std::size_t>(box_.voxel_index(voxel)));
+      (is_foreign(found) ? tiling_.foreign : tiling_.rim).add(particles);
       if (found == rank_) {
         connection.owner = mine;
       } else if (found != no_owner && is_in_reach(voxel)) {
@@ -201,8 +213,10 @@ class Tiler {
           }
         });
       }
-      for (std::size_t index = 0; found == rank_ && index < tiling_.near_voxels.size(); ++index) {
-        tiling_.near_voxels[index] += static_cast<std::int64_t>(connection.near >> index & 1);
+      for (std::size_t index = 0; found == rank_ && index < tiling_.near.size(); ++index) {
+        if ((connection.near >> index & 1) != 0) {
+          tiling_.near[index].add(particles);
+        }
       }
       tiling_.connections.push_back(connection);
     });
@@ -211,6 +225,7 @@ class Tiler {
   Box box_;
   Site voxels_;
   const Owners& owners_;
+  const std::vector<std::uint8_t>& counts_;
   Owner rank_;
   CellOwners cell_owners_;
   std::vector<Offset> offsets_;
@@ -239,8 +254,8 @@ std::vector<Offset> near_offsets(const Box& box) {
   return offsets;
 }
 
-Tiling make_tiling(const Box& box, const Owners& owners, int rank) {
-  return Tiler(box, owners, rank).tile();
+Tiling make_tiling(const Box& box, const Owners& owners, int rank, const std::vector<std::uint8_t>& counts) {
+  return Tiler(box, owners, rank, counts).tile();
 }
 
 }  // namespace particles

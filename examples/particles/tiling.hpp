@@ -2,6 +2,7 @@
 // MPI and no GPU.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -53,6 +54,21 @@ struct CellArray {
   std::vector<std::uint32_t> local;
 };
 
+/// Some voxels, and how many particles have been counted there, if any have.
+struct Tally {
+  std::int64_t voxels = 0;
+  std::int64_t particles = 0;
+
+  void add(std::int64_t counted) {
+    ++voxels;
+    particles += counted;
+  }
+  /// As many as were counted, or as there were if there are as many everywhere: they may come back.
+  [[nodiscard]] double expected(double in_voxel) const {
+    return std::max(static_cast<double>(particles), static_cast<double>(voxels) * in_voxel);
+  }
+};
+
 struct Tiling {
   Box box{};
   Classes classes{};
@@ -62,14 +78,17 @@ struct Tiling {
   std::vector<Segment> segments;
   /// Those of the voxels of frontier and external cells, cell by cell.
   std::vector<Connection> connections;
-  std::vector<int> neighbours;            ///< ranks that particles may be sent to
-  std::vector<std::int64_t> near_voxels;  ///< of each neighbour: how many voxels of mine are near it
-  std::int64_t own_voxels = 0;
-  std::int64_t foreign_voxels = 0;  ///< in frontier and external cells
-  std::string complaint;            ///< why it cannot be used, or nothing
+  std::vector<int> neighbours;  ///< ranks that particles may be sent to
+  std::vector<Tally> near;      ///< of each neighbour: voxels of mine that are near it
+  Tally own;
+  Tally rim;              ///< voxels of frontier and external cells that are not foreign
+  Tally foreign;          ///< the others of these cells
+  std::string complaint;  ///< why it cannot be used, or nothing
 };
 
-[[nodiscard]] Tiling make_tiling(const Box& box, const Owners& owners, int rank);
+/// `counts` of particles in each voxel, or nothing where they are not known.
+[[nodiscard]] Tiling make_tiling(const Box& box, const Owners& owners, int rank,
+                                 const std::vector<std::uint8_t>& counts = {});
 
 /// The steps from a voxel to those that may have a point less than the cutoff away. Points exactly that far
 /// do not interact.

@@ -65,7 +65,7 @@ std::string Simulation::too_near_text(const Status& own, std::int64_t& step) {
   if (pair == ~0ULL) {
     return {};
   }
-  step = checked_steps_ + first + 1;
+  step = history_.checked_steps + first + 1;
   char line[256];
   std::snprintf(
       line, sizeof line,
@@ -84,7 +84,7 @@ std::string Simulation::too_fast_text(const Status& own, std::int64_t& step) {
   if (too_fast == none_too_fast) {
     return {};
   }
-  step = checked_steps_ + static_cast<std::int64_t>(too_fast >> 56) + 1;
+  step = history_.checked_steps + static_cast<std::int64_t>(too_fast >> 56) + 1;
   const auto identity = static_cast<std::uint32_t>(too_fast >> 24);
   const auto bits = static_cast<std::uint32_t>(too_fast << 8);
   float speed = 0;
@@ -104,8 +104,8 @@ std::string Simulation::trouble() {
   synchronize();
   example::check(cudaMemcpy(status_.get(), memory_->status(), sizeof(Status), cudaMemcpyDefault),
                  "copy the status");
-  put_back_ += status_.get()->put_back;
-  migrated_ += status_.get()->migrated;
+  history_.put_back += status_.get()->put_back;
+  history_.migrated += status_.get()->migrated;
   std::int64_t near_step = 0;
   std::int64_t fast_step = 0;
   const std::string too_near = too_near_text(*status_.get(), near_step);
@@ -115,7 +115,7 @@ std::string Simulation::trouble() {
   if (text.empty()) {
     text = first_text(halted_, communicator_);
   }
-  checked_steps_ = steps_;
+  history_.checked_steps = history_.steps;
   clear_status();
   return text;
 }

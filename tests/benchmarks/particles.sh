@@ -56,6 +56,10 @@ if [ "${GPUS:-2}" -ge 2 ]; then
     # shellcheck disable=SC2086
     measure "four ranks, box by Scotch, ${way#--}" 4 --size $cuboid_8 --partition scotch $way "${bench[@]}"
   done
+  # a flow fills one end: without and with new pieces, whose time, and imbalance before and after, the lines of JSON have
+  flow=(--domain tube --size $tube_of_two --radius $radius --partition scotch --body-force 2,0,0 --dpd 4.5,1)
+  measure 'flow through a tube' 2 "${flow[@]}" "${bench[@]}"
+  measure 'flow through a tube, rebalanced' 2 "${flow[@]}" --rebalance-every "${STEPS:-100}" "${bench[@]}"
   # four times as fast: more change owner
   measure 'strong, hot box in slabs' 2 --size $cuboid_8 --temperature 16 --time-step 0.004 "${bench[@]}"
 fi
@@ -94,6 +98,11 @@ for run in runs:
           f"| {rate * given['ranks']:.4g} | {rate:.4g} | {share} | {run['partition']['mean_neighbours']:.3g} "
           f"| {run['sent_bytes_a_step'] / 1e6:.3g} | {run['sent_over_touching']:.3g} | {run['migrated_a_step']:.4g} "
           f"| {run['energy_drift']:.2e} |")
+for run in runs:
+    for done in run.get("rebalancings", []):
+        step_s = run["time_s"] / run["parameters"]["steps"]
+        print(f"{run['row']}, after step {done['step']}: imbalance {done['imbalance_before']:.4f}, then "
+              f"{done['imbalance_after']:.4f}, in {done['time_s']:.4g} s, {done['time_s'] / step_s:.3g} steps' time")
 with open(sys.argv[2]) as file:
     survey = json.load(file)["partition"]
 print(f"\n{survey['pieces']} pieces of a tube by Scotch: imbalance {survey['imbalance']:.4f}, "

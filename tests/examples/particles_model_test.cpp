@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "examples/particles/balance.hpp"
 #include "examples/particles/capsule.hpp"
 #include "examples/particles/capsule_index.hpp"
 #include "examples/particles/dissipation.hpp"
@@ -570,6 +571,41 @@ TEST(ParticlesPartition, by_scotch_has_less_surface_than_slabs_of_a_cube) {
   const Survey found = survey(domain.box, fluid, partition.owners, options.pieces);
   EXPECT_LT(found.edge_cut, slabs);
   EXPECT_LT(found.imbalance, 0.1);
+}
+
+TEST(ParticlesBalance, weighs_each_voxel_by_its_particles_and_an_empty_one_of_fluid_by_1) {
+  const std::vector<std::uint8_t> fluid{8, 8, 0, 1, 8};
+  EXPECT_EQ(measured_weights(fluid, {0, 1, 0, 2, 4}), (std::vector<std::uint8_t>{1, 64, 0, 127, 253}));
+  EXPECT_EQ(measured_weights(fluid, {0, 1, 0, 254, 5000}), (std::vector<std::uint8_t>{1, 2, 0, 255, 255}));
+  EXPECT_EQ(measured_weights(fluid, {0, 0, 0, 0, 0}), (std::vector<std::uint8_t>{1, 1, 0, 1, 1}));
+  EXPECT_EQ(in_bytes({0, 255, 256, 70000}), (std::vector<std::uint8_t>{0, 255, 255, 255}));
+}
+
+TEST(ParticlesBalance, is_by_how_much_the_fullest_piece_is_above_the_mean) {
+  EXPECT_DOUBLE_EQ(imbalance_of({0, 0, no_owner, 1}, {3, 3, 0, 2}, 2), 0.5);
+  EXPECT_DOUBLE_EQ(imbalance_of({0, 0, no_owner, 1}, {1, 1, 0, 2}, 2), 0);
+  EXPECT_DOUBLE_EQ(imbalance_of({0, 1}, {0, 0}, 2), 0);
+}
+
+/// Of a box whose lower half is ten times as full.
+TEST(ParticlesBalance, is_restored_by_a_partition_with_measured_weights) {
+  Options options;
+  options.size = {4, 4, 20};
+  options.pieces = 4;
+  const Domain domain = make_domain(options);
+  const std::vector<std::uint8_t> fluid = fluid_of(domain);
+  std::vector<std::uint32_t> counts(fluid.size(), 1);
+  std::fill(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2), 10);
+  const Owners before = make_partition(options, domain.box, fluid).owners;
+  EXPECT_GT(imbalance_of(before, counts, 4), 0.8);
+  for (const char* partition : {"slabs", "scotch"}) {
+    options.partition = partition;
+    if (options.partition == "slabs" || has_scotch()) {
+      const Partition after = make_partition(options, domain.box, measured_weights(fluid, counts));
+      ASSERT_EQ(after.complaint, "");
+      EXPECT_LT(imbalance_of(after.owners, counts, 4), 0.15) << partition;
+    }
+  }
 }
 
 }  // namespace

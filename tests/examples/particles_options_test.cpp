@@ -116,6 +116,13 @@ TEST(ParticlesOptions, tell_counts_with_messages_unless_a_collective_asks_for_th
   expect_refusal("not in {ahead,probe,with}", {"--counts", "never"});
 }
 
+TEST(ParticlesOptions, rebalance_never_unless_told_and_not_every_0_steps) {
+  EXPECT_EQ(read({}).options->rebalance_every, 0);
+  EXPECT_EQ(read({"--rebalance-every", "50"}).options->rebalance_every, 50);
+  expect_refusal("--rebalance-every: Value 0 not in range", {"--rebalance-every", "0"});
+  expect_refusal("--rebalance-every", {"--rebalance-every", "often"});
+}
+
 TEST(ParticlesOptions, have_what_is_usual_for_lennard_jones_unless_told) {
   const Options usual = *read({"--model", "lj"}).options;
   EXPECT_EQ(usual.pair, PairForce::lennard_jones);

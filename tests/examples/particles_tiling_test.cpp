@@ -366,5 +366,27 @@ TEST(ParticlesTilingOfOneRank, refuses_more_neighbours_than_a_row_has_bits_for) 
   EXPECT_NE(make_tiling(box, owners, 0).complaint.find("64 are the most"), std::string::npos);
 }
 
+/// Slabs of two ranks; the counts are numbers of their own.
+TEST(ParticlesTiling, tallies_the_particles_that_were_counted_where_it_makes_room_for_them) {
+  const Box box{{4, 4, 8}, {4, 4, 8}, 2};
+  Owners owners;
+  std::vector<std::uint8_t> counts;
+  for_each_site(box.voxels().at, [&](const Site& voxel) {
+    owners.push_back(voxel.at[2] < 8 ? 0 : 1);
+    counts.push_back(static_cast<std::uint8_t>(voxel.at[2]));
+  });
+  const Tiling tiling = make_tiling(box, owners, 0, counts);
+  constexpr std::int64_t layer = 8 * 8;
+  EXPECT_EQ(tiling.own.voxels, 8 * layer);
+  EXPECT_EQ(tiling.own.particles, (0 + 1 + 2 + 3 + 4 + 5 + 6 + 7) * layer);
+  EXPECT_EQ(tiling.rim.particles, (0 + 1 + 6 + 7) * layer) << "the frontier, a cell on either side";
+  EXPECT_EQ(tiling.foreign.particles, (8 + 9 + 14 + 15) * layer);
+  ASSERT_EQ(tiling.near.size(), 1U);
+  EXPECT_EQ(tiling.near[0].particles, (0 + 1 + 6 + 7) * layer);
+  EXPECT_EQ(tiling.near[0].expected(1), (0 + 1 + 6 + 7) * layer);
+  EXPECT_EQ(tiling.near[0].expected(10), 10 * 4 * layer) << "particles may come back";
+  EXPECT_EQ(make_tiling(box, owners, 0).own.particles, 0);
+}
+
 }  // namespace
 }  // namespace particles
