@@ -110,6 +110,7 @@ struct Status {
   unsigned int records[most_neighbours];  ///< to each neighbour, more than there is room for, too
 };
 constexpr unsigned long long none_too_fast = ~0ULL;
+constexpr unsigned int none_too_near = ~0U;
 
 [[nodiscard]] EXAMPLE_HOST_DEVICE inline unsigned long long pair_word(std::uint32_t lower,
                                                                       std::uint32_t upper) {

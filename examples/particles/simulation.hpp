@@ -95,8 +95,8 @@ class Simulation {
   void synchronize() const;
   void set_mover();
   void clear_status();
-  [[nodiscard]] std::string too_near_text(const Status& own, std::int64_t& step);
-  [[nodiscard]] std::string too_fast_text(const Status& own, std::int64_t& step);
+  [[nodiscard]] std::string too_near_text(const Status& own, std::uint64_t first);
+  [[nodiscard]] std::string too_fast_text(std::uint64_t too_fast) const;
   void halt(const std::string& why);
   void sum_over_ranks(Totals& totals);
   void clear_totals();

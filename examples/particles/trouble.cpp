@@ -28,6 +28,11 @@ std::string first_text(std::string text, MPI_Comm communicator) {
   return text;
 }
 
+/// Since the status was cleared; more than any if none was.
+std::int64_t step_of_too_fast(std::uint64_t too_fast) {
+  return static_cast<std::int64_t>(too_fast >> 56);
+}
+
 }  // namespace
 
 std::string Simulation::complaint() const {
@@ -56,16 +61,11 @@ void Simulation::clear_status() {
   boundary_.synchronize();
 }
 
-/// The pair of the first step in which particles were too near, of all ranks, or nothing. Collective.
-std::string Simulation::too_near_text(const Status& own, std::int64_t& step) {
-  unsigned int first = own.too_near_step;
-  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_UNSIGNED, MPI_MIN, communicator_);
+/// The pair that was too near in the first such step. Collective.
+std::string Simulation::too_near_text(const Status& own, std::uint64_t first) {
+  const std::int64_t step = history_.checked_steps + static_cast<std::int64_t>(first) + 1;
   unsigned long long pair = own.too_near_step == first ? own.too_near : ~0ULL;
   MPI_Allreduce(MPI_IN_PLACE, &pair, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, communicator_);
-  if (pair == ~0ULL) {
-    return {};
-  }
-  step = history_.checked_steps + first + 1;
   char line[256];
   std::snprintf(
       line, sizeof line,
@@ -77,14 +77,9 @@ std::string Simulation::too_near_text(const Status& own, std::int64_t& step) {
   return line;
 }
 
-/// The particle that moved too far first, of all ranks, or nothing. Collective.
-std::string Simulation::too_fast_text(const Status& own, std::int64_t& step) {
-  unsigned long long too_fast = own.too_fast;
-  MPI_Allreduce(MPI_IN_PLACE, &too_fast, 1, MPI_UNSIGNED_LONG_LONG, MPI_MIN, communicator_);
-  if (too_fast == none_too_fast) {
-    return {};
-  }
-  step = history_.checked_steps + static_cast<std::int64_t>(too_fast >> 56) + 1;
+/// The particle that moved too far first.
+std::string Simulation::too_fast_text(std::uint64_t too_fast) const {
+  const std::int64_t step = history_.checked_steps + step_of_too_fast(too_fast) + 1;
   const auto identity = static_cast<std::uint32_t>(too_fast >> 24);
   const auto bits = static_cast<std::uint32_t>(too_fast << 8);
   float speed = 0;
@@ -106,13 +101,17 @@ std::string Simulation::trouble() {
                  "copy the status");
   history_.put_back += status_.get()->put_back;
   history_.migrated += status_.get()->migrated;
-  std::int64_t near_step = 0;
-  std::int64_t fast_step = 0;
-  const std::string too_near = too_near_text(*status_.get(), near_step);
-  const std::string too_fast = too_fast_text(*status_.get(), fast_step);
+  unsigned long long first[2] = {status_.get()->too_fast, status_.get()->too_near_step};
+  MPI_Allreduce(MPI_IN_PLACE, first, 2, MPI_UNSIGNED_LONG_LONG, MPI_MIN, communicator_);
+  const auto [too_fast, too_near_step] = first;
+  std::string text;
   // Particles that are too near are soon too fast.
-  std::string text = !too_near.empty() && (too_fast.empty() || near_step <= fast_step) ? too_near : too_fast;
-  if (text.empty()) {
+  if (too_near_step != none_too_near &&
+      static_cast<std::int64_t>(too_near_step) <= step_of_too_fast(too_fast)) {
+    text = too_near_text(*status_.get(), too_near_step);
+  } else if (too_fast != none_too_fast) {
+    text = too_fast_text(too_fast);
+  } else {
     text = first_text(halted_, communicator_);
   }
   history_.checked_steps = history_.steps;
