@@ -56,10 +56,17 @@ if [ "${GPUS:-2}" -ge 2 ]; then
     # shellcheck disable=SC2086
     measure "four ranks, box by Scotch, ${way#--}" 4 --size $cuboid_8 --partition scotch $way "${bench[@]}"
   done
-  # a flow fills one end: without and with new pieces, whose time, and imbalance before and after, the lines of JSON have
-  flow=(--domain tube --size $tube_of_two --radius $radius --partition scotch --body-force 2,0,0 --dpd 4.5,1)
-  measure 'flow through a tube' 2 "${flow[@]}" "${bench[@]}"
-  measure 'flow through a tube, rebalanced' 2 "${flow[@]}" --rebalance-every "${STEPS:-100}" "${bench[@]}"
+  # three quarters of the layers on rank 0: without and with new pieces after the first round
+  IFS=x read -r x y z <<<"$cuboid_8"
+  layer=$((4 * x * y)) layers=$((2 * z))
+  {
+    echo "voxels $((2 * x)) $((2 * y)) $layers pieces 2"
+    awk -v all=$((layer * layers)) 'BEGIN { for (voxel = 0; voxel < all; ++voxel) print voxel < all * 3 / 4 ? 0 : 1 }'
+  } >"$out/uneven.partition"
+  uneven=(--size "$cuboid_8" --partition "$out/uneven.partition")
+  measure 'strong, three quarters on one GPU' 2 "${uneven[@]}" "${bench[@]}"
+  measure 'strong, three quarters on one GPU, rebalanced' 2 "${uneven[@]}" --rebalance-every "${bench[3]}" "${bench[@]}"
+  rm "$out/uneven.partition"
   # four times as fast: more change owner
   measure 'strong, hot box in slabs' 2 --size $cuboid_8 --temperature 16 --time-step 0.004 "${bench[@]}"
 fi
