@@ -34,7 +34,7 @@ class LennardJones : public Pair {
 
   /// In the core the force does not grow any more.
   EXAMPLE_HOST_DEVICE void add_force(const Separation& near, Sum& sum) const {
-    const float over = diameter_square / (is_in_core(near) ? core_square : near.square);
+    const float over = over_square(near.square);
     const float sixth = over * over * over;
     add(near, scale() * (24 / diameter_square) * over * sixth * (2 * sixth - 1), sum);
   }
@@ -54,8 +54,13 @@ class LennardJones : public Pair {
   static constexpr float diameter_square = static_cast<float>(diameter * diameter);
   static constexpr float least_square = 1e-20F;  ///< changes no square but zero
 
+  /// The diameter's square over a separation's, or over the core's.
+  [[nodiscard]] static EXAMPLE_HOST_DEVICE float over_square(float square) {
+    constexpr float core = core_square;  // a member of a class cannot be referred to on a GPU
+    return diameter_square / (square < core ? core : square);
+  }
   [[nodiscard]] static EXAMPLE_HOST_DEVICE float sixth_of(float square) {
-    const float over = diameter_square / (square < core_square ? core_square : square);
+    const float over = over_square(square);
     return over * over * over;
   }
 };
