@@ -9,6 +9,9 @@
 #
 #   penstock_precompile_benchmark(<program>)
 #     The same for a program of tests/benchmarks.
+#
+#   penstock_precompile_command_line(<program>)
+#     The same for a program that reads its command line and prints JSON.
 function(penstock_precompile target)
   target_precompile_headers(
     ${target} PRIVATE ${ARGN} <algorithm> <array> <atomic> <chrono> <cstddef> <cstdint> <cstring> <functional>
@@ -38,4 +41,12 @@ function(penstock_precompile_benchmark program)
                                      HEADERS <CLI/CLI.hpp> <benchmark/benchmark.h>)
   endif()
   target_precompile_headers(${program} REUSE_FROM penstock_benchmark_headers)
+endfunction()
+
+function(penstock_precompile_command_line program)
+  if(NOT TARGET penstock_command_line_headers)
+    penstock_precompile_for_programs(penstock_command_line_headers LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json
+                                     HEADERS <CLI/CLI.hpp> <nlohmann/json.hpp>)
+  endif()
+  target_precompile_headers(${program} REUSE_FROM penstock_command_line_headers)
 endfunction()
