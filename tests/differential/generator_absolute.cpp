@@ -53,9 +53,9 @@ void spread_some_messages(Program& program, Random random) {
 }
 
 void spread_some_collectives(Program& program, Random random, bool everywhere) {
-  constexpr CollectiveCall often_unable[] = {CollectiveCall::gather, CollectiveCall::scatter,
-                                             CollectiveCall::alltoall, CollectiveCall::alltoallv,
-                                             CollectiveCall::alltoallw};
+  constexpr CollectiveCall often_unable[] = {CollectiveCall::gather,    CollectiveCall::scatter,
+                                             CollectiveCall::allgather, CollectiveCall::alltoall,
+                                             CollectiveCall::alltoallv, CollectiveCall::alltoallw};
   for (Collective& collective : program.collectives) {
     const bool is_able = everywhere || std::find(std::begin(often_unable), std::end(often_unable),
                                                  collective.call) == std::end(often_unable);

@@ -42,7 +42,7 @@ differential::Families families_of(const Options& options) {
   differential::Families families;
 #ifdef OPEN_MPI
   // Its non-blocking exchanges (4.1) fail with absolute types, on host memory too. Gather and Scatter with
-  // other roots than 0, and Alltoall in place, allocate the whole distance between the blocks.
+  // other roots than 0, Allgather, and Alltoall in place allocate the whole distance between the blocks.
   families.absolute_everywhere = false;
 #endif
   const auto leave_out = [&](const char* name, bool& family) {

@@ -184,7 +184,7 @@ struct Communicator {
 struct Families {
   bool early = true;
   bool absolute = true;
-  bool absolute_everywhere = true;  ///< in Gather, Scatter and all-to-alls, too
+  bool absolute_everywhere = true;  ///< in Gather, Scatter, Allgather and all-to-alls, too
   bool empty = true;
   bool freed = true;
   bool errors = true;
