@@ -224,43 +224,38 @@ void Sequence::instant(const Event& event) {
 }
 
 void Sequence::value(std::uint64_t at_ns, std::uint64_t track, double value) {
-  {
-    pbf_writer writer(packet_);
-    writer.add_uint64(packet::timestamp, at_ns);
-    writer.add_uint32(packet::sequence_id, number_);
-    writer.add_uint32(packet::sequence_flags, packet::needs_state);
-    pbf_writer fields(writer, packet::track_event);
-    fields.add_enum(event::type, event::value);
-    fields.add_uint64(event::track, track);
-    fields.add_double(event::double_value, value);
-  }
-  write_packet();
+  write_on_track(at_ns, event::value, track,
+                 [value](pbf_writer& fields) { fields.add_double(event::double_value, value); });
 }
 
 void Sequence::end(std::uint64_t at_ns, std::uint64_t track) {
+  write_on_track(at_ns, event::end, track, [](pbf_writer&) {});
+}
+
+/// Calls `add(fields)` for what else there is to the event.
+template <typename Add>
+void Sequence::write_on_track(std::uint64_t at_ns, std::int32_t type, std::uint64_t track, const Add& add) {
   {
     pbf_writer writer(packet_);
     writer.add_uint64(packet::timestamp, at_ns);
     writer.add_uint32(packet::sequence_id, number_);
     writer.add_uint32(packet::sequence_flags, packet::needs_state);
     pbf_writer fields(writer, packet::track_event);
-    fields.add_enum(event::type, event::end);
+    fields.add_enum(event::type, type);
     fields.add_uint64(event::track, track);
+    add(fields);
+  }
+  if (!new_strings_.empty()) {
+    pbf_writer(packet_).add_message(packet::interned_data, new_strings_);
+    new_strings_.clear();
   }
   write_packet();
 }
 
 void Sequence::write_event(const Event& event, std::int32_t type) {
-  {
-    pbf_writer writer(packet_);
-    writer.add_uint64(packet::timestamp, event.at_ns);
-    writer.add_uint32(packet::sequence_id, number_);
-    writer.add_uint32(packet::sequence_flags, packet::needs_state);
-    pbf_writer fields(writer, packet::track_event);
+  write_on_track(event.at_ns, type, event.track, [&](pbf_writer& fields) {
     fields.add_uint64(event::category, static_cast<std::uint64_t>(event.category));
-    fields.add_enum(event::type, type);
     fields.add_uint64(event::name, intern(event_names_, event.name, interned::event_names));
-    fields.add_uint64(event::track, event.track);
     for (const Argument& each : event.arguments) {
       pbf_writer argument(fields, event::annotation);
       argument.add_uint64(annotation::name, static_cast<std::uint64_t>(each.key));
@@ -274,12 +269,7 @@ void Sequence::write_event(const Event& event, std::int32_t type) {
     }
     if (event.flow_begins != 0) fields.add_fixed64(event::flow_begins, event.flow_begins);
     if (event.flow_ends != 0) fields.add_fixed64(event::flow_ends, event.flow_ends);
-  }
-  if (!new_strings_.empty()) {
-    pbf_writer(packet_).add_message(packet::interned_data, new_strings_);
-    new_strings_.clear();
-  }
-  write_packet();
+  });
 }
 
 }  // namespace penstock::analysis::exports::perfetto

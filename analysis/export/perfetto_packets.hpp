@@ -99,6 +99,8 @@ class Sequence {
   using Table = std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>>;
 
   [[nodiscard]] std::uint64_t intern(Table& table, std::string_view text, std::uint32_t field);
+  template <typename Add>
+  void write_on_track(std::uint64_t at_ns, std::int32_t type, std::uint64_t track, const Add& add);
   void write_event(const Event& event, std::int32_t type);
   void write_packet();
 
