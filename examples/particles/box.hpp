@@ -69,7 +69,7 @@ struct Box {
   [[nodiscard]] std::int64_t cell_index(const Site& cell) const {
     return (std::int64_t{cell.at[2]} * cells[1] + cell.at[1]) * cells[0] + cell.at[0];
   }
-  [[nodiscard]] std::int64_t voxel_index(const Site& voxel) const {
+  [[nodiscard]] EXAMPLE_HOST_DEVICE std::int64_t voxel_index(const Site& voxel) const {
     return (std::int64_t{voxel.at[2]} * voxels(1) + voxel.at[1]) * voxels(0) + voxel.at[0];
   }
 };

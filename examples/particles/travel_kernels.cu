@@ -9,8 +9,7 @@ namespace particles {
 namespace {
 
 __device__ std::int64_t voxel_index(const Box& box, const Place& place) {
-  const Site voxel = box.voxel_of(place);
-  return (std::int64_t{voxel.at[2]} * box.voxels(1) + voxel.at[1]) * box.voxels(0) + voxel.at[0];
+  return box.voxel_index(box.voxel_of(place));
 }
 
 std::vector<int> sums_of(const std::vector<int>& counts) {

@@ -49,15 +49,14 @@ std::string Simulation::complaint() const {
 }
 
 void Simulation::clear_status() {
-  Status* const status = memory_->status();
-  example::check(cudaMemsetAsync(status, 0, sizeof *status, boundary_.get()), "clear the status");
-  // What the lowest of is kept starts as the highest.
-  example::check(cudaMemsetAsync(&status->too_fast, 0xFF, sizeof status->too_fast, boundary_.get()),
-                 "clear the status");
-  example::check(cudaMemsetAsync(&status->too_near, 0xFF, sizeof status->too_near, boundary_.get()),
-                 "clear the status");
-  example::check(cudaMemsetAsync(&status->too_near_step, 0xFF, sizeof status->too_near_step, boundary_.get()),
-                 "clear the status");
+  Status cleared{};
+  // what the lowest of is kept starts as the highest
+  cleared.too_fast = none_too_fast;
+  cleared.too_near = ~0ULL;
+  cleared.too_near_step = none_too_near;
+  example::check(
+      cudaMemcpyAsync(memory_->status(), &cleared, sizeof cleared, cudaMemcpyDefault, boundary_.get()),
+      "clear the status");
   boundary_.synchronize();
 }
 
