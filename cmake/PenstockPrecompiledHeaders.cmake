@@ -18,35 +18,29 @@ function(penstock_precompile target)
     <memory> <mutex> <new> <optional> <span> <string> <string_view> <type_traits> <utility> <vector>)
 endfunction()
 
-# Headers that several programs share are those of a program of no lines: position-independent programs and libraries
-# cannot share precompiled headers.
-function(penstock_precompile_for_programs target)
-  cmake_parse_arguments(PARSE_ARGV 1 shared "" "" "LIBRARIES;HEADERS")
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/no_lines.cpp CONTENT "int main() {}\n")
-  add_executable(${target} EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/no_lines.cpp)
-  target_link_libraries(${target} PRIVATE penstock_options ${shared_LIBRARIES})
-  penstock_precompile(${target} ${shared_HEADERS})
+# Headers that several programs share are those of a program of no lines, `headers`: position-independent programs and
+# libraries cannot share precompiled headers.
+function(penstock_share_precompiled program headers)
+  cmake_parse_arguments(PARSE_ARGV 2 shared "" "" "LIBRARIES;HEADERS")
+  if(NOT TARGET ${headers})
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/no_lines.cpp CONTENT "int main() {}\n")
+    add_executable(${headers} EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/no_lines.cpp)
+    target_link_libraries(${headers} PRIVATE penstock_options ${shared_LIBRARIES})
+    penstock_precompile(${headers} ${shared_HEADERS})
+  endif()
+  target_precompile_headers(${program} REUSE_FROM ${headers})
 endfunction()
 
 function(penstock_precompile_gtest program)
-  if(NOT TARGET penstock_gtest_headers)
-    penstock_precompile_for_programs(penstock_gtest_headers LIBRARIES GTest::gtest HEADERS <gtest/gtest.h>)
-  endif()
-  target_precompile_headers(${program} REUSE_FROM penstock_gtest_headers)
+  penstock_share_precompiled(${program} penstock_gtest_headers LIBRARIES GTest::gtest HEADERS <gtest/gtest.h>)
 endfunction()
 
 function(penstock_precompile_benchmark program)
-  if(NOT TARGET penstock_benchmark_headers)
-    penstock_precompile_for_programs(penstock_benchmark_headers LIBRARIES CLI11::CLI11 benchmark::benchmark
-                                     HEADERS <CLI/CLI.hpp> <benchmark/benchmark.h>)
-  endif()
-  target_precompile_headers(${program} REUSE_FROM penstock_benchmark_headers)
+  penstock_share_precompiled(${program} penstock_benchmark_headers LIBRARIES CLI11::CLI11 benchmark::benchmark
+                             HEADERS <CLI/CLI.hpp> <benchmark/benchmark.h>)
 endfunction()
 
 function(penstock_precompile_command_line program)
-  if(NOT TARGET penstock_command_line_headers)
-    penstock_precompile_for_programs(penstock_command_line_headers LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json
-                                     HEADERS <CLI/CLI.hpp> <nlohmann/json.hpp>)
-  endif()
-  target_precompile_headers(${program} REUSE_FROM penstock_command_line_headers)
+  penstock_share_precompiled(${program} penstock_command_line_headers LIBRARIES CLI11::CLI11 nlohmann_json::nlohmann_json
+                             HEADERS <CLI/CLI.hpp> <nlohmann/json.hpp>)
 endfunction()
