@@ -5,11 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "tests/analysis/job_test_main.hpp"
@@ -55,41 +57,43 @@ class RunningJob {
     launcher_ = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  void wait_for_end() {
-    waitpid(launcher_, nullptr, 0);
-    launcher_ = 0;
+  /// Returns once no rank runs any more. The launcher may still be there: Open MPI's now and then waits for
+  /// ever for a lock of its own in PMIx_server_finalize, when its ranks have died.
+  void wait_for_ranks() {
+    while (!exit_code_if_ended() && !ranks_have_ended(look())) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
   }
 
-  /// Kills the ranks, as a time limit would, and waits for the launcher.
+  /// Kills the ranks, as a time limit would, and the launcher.
   void end() {
     if (launcher_ <= 0) {
       return;
     }
-    bool was_killed = false;
     try {
-      was_killed = kill_ranks();
+      kill_ranks();
     } catch (const nlohmann::json::exception&) {
       // what the report says is judged by the tests
     }
-    if (!was_killed) {
-      kill(-launcher_, SIGTERM);  // a launcher ends its ranks
-    }
-    wait_for_end();
+    kill(-launcher_, SIGKILL);
+    waitpid(launcher_, nullptr, 0);
+    launcher_ = 0;
   }
 
  private:
-  /// Returns false if none is known to run.
-  [[nodiscard]] bool kill_ranks() const {
-    bool was_killed = false;
+  [[nodiscard]] static bool ranks_have_ended(const nlohmann::json& seen) {
+    return seen.is_object() && seen.at("unfinished").is_object() &&
+           !seen.at("unfinished").at("is_running").get<bool>();
+  }
+  void kill_ranks() const {
     const nlohmann::json seen = look();
     if (seen.is_object() && seen.at("unfinished").is_object()) {
       for (const nlohmann::json& rank : seen.at("unfinished").at("ranks")) {
         if (rank.at("state") == "running") {
-          was_killed = kill(rank.at("process_id").get<pid_t>(), SIGKILL) == 0 || was_killed;
+          kill(rank.at("process_id").get<pid_t>(), SIGKILL);
         }
       }
     }
-    return was_killed;
   }
 
   std::string recording_;

@@ -135,7 +135,7 @@ TEST_P(JobUnfinished, a_killed_rank_is_at_the_end_of_the_chain_of_those_who_wait
            ranks.at(2).at("calls").empty();
   }));
   give_signal();
-  job_.wait_for_end();
+  job_.wait_for_ranks();
   const Json then = report_unfinished();
   ASSERT_EQ(then.at("ranks").size(), 3u);
   EXPECT_EQ(then.at("ranks").at(2).at("state"), "killed");
@@ -179,7 +179,7 @@ TEST_P(JobUnfinished, different_collectives_are_told_apart) {
 
 TEST_P(JobUnfinished, MPI_Abort_is_told_with_its_code_and_its_rank) {
   start("abort", 3);
-  job_.wait_for_end();
+  job_.wait_for_ranks();
   const Json rank = report_unfinished().at("ranks").at(1);
   EXPECT_EQ(rank.at("state"), "aborted");
   EXPECT_EQ(rank.at("abort_code"), 5);
@@ -189,7 +189,7 @@ TEST_P(JobUnfinished, MPI_Abort_is_told_with_its_code_and_its_rank) {
 
 TEST_P(JobUnfinished, exit_without_MPI_Finalize_is_told) {
   start("exit", 3);
-  job_.wait_for_end();
+  job_.wait_for_ranks();
   EXPECT_EQ(report_unfinished().at("ranks").at(1).at("state"), "exited");
 }
 
