@@ -22,6 +22,11 @@ endfunction()
 # libraries cannot share precompiled headers.
 function(penstock_share_precompiled program headers)
   cmake_parse_arguments(PARSE_ARGV 2 shared "" "" "LIBRARIES;HEADERS")
+  # Programs of other optimisation cannot use them: GCC compares its options with those of the headers.
+  get_directory_property(options COMPILE_OPTIONS)
+  if(options MATCHES "-Og")
+    string(APPEND headers _debugged)
+  endif()
   if(NOT TARGET ${headers})
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/no_lines.cpp CONTENT "int main() {}\n")
     add_executable(${headers} EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/no_lines.cpp)

@@ -16,6 +16,7 @@
 #include "interpose/record/gpu/nvml_library.hpp"
 #include "interpose/record/gpu/traced_calls.hpp"
 #include "interpose/record/run/nvtx_abi.hpp"
+#include "interpose/record/trace_format.hpp"
 
 // In the records of CUDA 12's CUPTI, the fields that are read lie where they lie in CUDA 13's.
 #define SAME_FIELD(older, newer, field) static_assert(offsetof(older, field) == offsetof(newer, field))
