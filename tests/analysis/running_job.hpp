@@ -7,6 +7,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -31,6 +33,8 @@ class RunningJob {
     launcher_ = fork();
     if (launcher_ == 0) {
       setpgid(0, 0);
+      // A launcher that is killed leaves its files.
+      setenv("TMPDIR", std::filesystem::path(recording_).parent_path().c_str(), 1);
       execl("/bin/sh", "sh", "-c", ("exec " + command).c_str(), nullptr);
       _exit(127);
     }
@@ -71,7 +75,8 @@ class RunningJob {
       return;
     }
     try {
-      kill_ranks();
+      while (kill_ranks()) {
+      }
     } catch (const nlohmann::json::exception&) {
       // what the report says is judged by the tests
     }
@@ -85,15 +90,20 @@ class RunningJob {
     return seen.is_object() && seen.at("unfinished").is_object() &&
            !seen.at("unfinished").at("is_running").get<bool>();
   }
-  void kill_ranks() const {
+  /// Returns false if none is known to run any more.
+  [[nodiscard]] bool kill_ranks() const {
     const nlohmann::json seen = look();
-    if (seen.is_object() && seen.at("unfinished").is_object()) {
-      for (const nlohmann::json& rank : seen.at("unfinished").at("ranks")) {
-        if (rank.at("state") == "running") {
-          kill(rank.at("process_id").get<pid_t>(), SIGKILL);
-        }
+    if (!seen.is_object() || !seen.at("unfinished").is_object()) {
+      return false;
+    }
+    bool runs = false;
+    for (const nlohmann::json& rank : seen.at("unfinished").at("ranks")) {
+      if (rank.at("state") == "running") {
+        runs = true;
+        kill(rank.at("process_id").get<pid_t>(), SIGKILL);
       }
     }
+    return runs;
   }
 
   std::string recording_;
