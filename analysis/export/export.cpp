@@ -121,7 +121,8 @@ Outcome export_recording(const Request& request, const Progress& progress) {
   }
 
   work.open(request.format, clock);
-  FrameNames frame_names(request.skip);
+  KeptNames kept(request.recording);
+  FrameNames frame_names(request.skip, &kept);
   for (std::size_t position = 0; position < job.files.size(); ++position) {
     load(position);
     RankNames names(rank, frame_names);
@@ -131,6 +132,7 @@ Outcome export_recording(const Request& request, const Progress& progress) {
     meter.advance_to(done_then, "writing");
   }
   work.finish();
+  kept.save();
   for (Flaw& flaw : flaws_of_other_builds(frame_names.modules())) {
     outcome.flaws.push_back(std::move(flaw));
   }

@@ -117,7 +117,7 @@ Shares shares_of(const RankTrace& rank, const exports::Track& track, const std::
 }  // namespace
 
 JobTimeline::JobTimeline(Budget budget, const SkipPatterns& skip)
-    : budget_(budget), texts_(budget.texts), frame_names_(skip) {}
+    : budget_(budget), texts_(budget.texts), skip_(skip) {}
 
 void JobTimeline::note(const RankTrace& rank, const MessageIndex& index,
                        std::span<const std::uint64_t> step_bounds) {
@@ -136,7 +136,8 @@ void JobTimeline::note(const RankTrace& rank, const MessageIndex& index,
   }
 }
 
-void JobTimeline::begin(const Report& report, const MessageIndex&) {
+void JobTimeline::begin(const Report& report, const MessageIndex&, KeptNames& kept) {
+  frame_names_.emplace(skip_, &kept);
   chosen_ = chosen_ranks(report);
   windows_ = chosen_windows(report, steps_, run_ns_);
   if (chosen_.size() == report.ranks.size()) {
@@ -212,7 +213,7 @@ void JobTimeline::visit(const RankTrace& rank, std::size_t position, const Messa
   }
 
   // the real size of pieces is known only after writing them
-  exports::RankNames names(rank, frame_names_);
+  exports::RankNames names(rank, *frame_names_);
   const std::size_t most_characters = budget_.pieces / chosen_.size();
   std::size_t most_pieces = most_characters / piece_characters;
   for (;;) {

@@ -58,7 +58,7 @@ class JobTimeline final : public RankVisitor {
   explicit JobTimeline(Budget budget = {}, const SkipPatterns& skip = {});
   void note(const RankTrace& rank, const MessageIndex& index,
             std::span<const std::uint64_t> step_bounds) override;
-  void begin(const Report& report, const MessageIndex& index) override;
+  void begin(const Report& report, const MessageIndex& index, KeptNames& kept) override;
   void visit(const RankTrace& rank, std::size_t position, const MessageIndex& index) override;
   /// Returns JSON of the schema "penstock-timeline-1"; call it after the last visit.
   [[nodiscard]] std::string json() const;
@@ -99,7 +99,8 @@ class JobTimeline final : public RankVisitor {
   std::map<std::int32_t, std::string> chosen_;
   std::vector<Window> windows_;
   TextTable texts_;
-  FrameNames frame_names_;
+  SkipPatterns skip_;
+  std::optional<FrameNames> frame_names_;  ///< from begin() on
   std::vector<RankColumns> ranks_;
   std::vector<Message> messages_;
   std::uint64_t messages_left_out_ = 0;

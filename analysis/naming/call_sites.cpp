@@ -190,7 +190,7 @@ std::vector<Flaw> flaws_of_other_builds(const NamedModules& modules) {
   return flaws;
 }
 
-CallSites::CallSites() {
+CallSites::CallSites(KeptNames* kept) : kept_(kept) {
   // libdwfl would query the distribution's servers for debug information, for minutes
   ::unsetenv("DEBUGINFOD_URLS");
 }
@@ -198,17 +198,33 @@ CallSites::~CallSites() = default;
 
 std::vector<SourcePlace> CallSites::places(const std::filesystem::path& module,
                                            const trace::ModuleBuild& build, std::uint64_t return_address) {
+  const Module& file = open(module);
+  NamedBy named_by = file.named_by(build);
+  std::vector<SourcePlace> places(1);
+  if (named_by != NamedBy::other_build) {
+    places = file.places(return_address == 0 ? 0 : return_address - 1);
+  }
+  if (kept_ != nullptr) {
+    const CodeAddress code{module.string(), build, return_address};
+    const std::vector<SourcePlace>* const kept = kept_->find(code);
+    if (kept != nullptr && places.front().line == 0) {
+      places = *kept;
+      named_by = NamedBy::same_build;
+    } else if (!places.front().function.empty()) {
+      kept_->keep(code, places);
+    }
+  }
+  NamedBy& worst = named_by_.try_emplace(module.string(), named_by).first->second;
+  worst = std::max(worst, named_by);
+  return places;
+}
+
+CallSites::Module& CallSites::open(const std::filesystem::path& module) {
   std::unique_ptr<Module>& opened = modules_[module.string()];
   if (opened == nullptr) {
     opened = std::make_unique<Module>(module);
   }
-  const NamedBy named_by = opened->named_by(build);
-  NamedBy& worst = named_by_.try_emplace(module.string(), named_by).first->second;
-  worst = std::max(worst, named_by);
-  if (named_by == NamedBy::other_build) {
-    return std::vector<SourcePlace>(1);
-  }
-  return opened->places(return_address == 0 ? 0 : return_address - 1);
+  return *opened;
 }
 
 }  // namespace penstock::analysis

@@ -1,6 +1,7 @@
 // Names the code behind an address: function, file and line from DWARF if there is debug information, else
 // the symbol, else only the module and the offset. Names nothing by a file that is another build than the one
-// that ran. Reads executables; must not know recordings.
+// that ran; then, and where the file is gone, by what was kept when it was there. Reads executables; must not
+// know recordings.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +11,16 @@
 #include <string>
 #include <vector>
 
+#include "analysis/naming/kept_names.hpp"
+#include "analysis/naming/source_place.hpp"
 #include "analysis/recording/flaw.hpp"
 #include "interpose/record/trace_format.hpp"
 
 namespace penstock::analysis {
 
-/// Empty parts are unknown.
-struct SourcePlace {
-  std::string function;   ///< demangled, without parameters
-  std::string qualified;  ///< with its namespaces, where that is known
-  std::string file;       ///< as the compiler received it
-  int line = 0;
-};
-
 /// What is known of the file by which a module's code is named.
 enum class NamedBy : std::uint8_t {
-  same_build,     ///< that ran, or there is no file
+  same_build,     ///< that ran, what was kept of it, or there is no file
   unknown_build,  ///< nothing tells another build, but nothing rules it out
   other_build,    ///< at least once: nothing was named by it
 };
@@ -39,7 +34,8 @@ using NamedModules = std::map<std::string, NamedBy>;
 /// Owns the files it has opened; each module is read once. Errors: none; what cannot be read stays unnamed.
 class CallSites {
  public:
-  CallSites();
+  /// `kept`, if any, must outlive the object.
+  explicit CallSites(KeptNames* kept = nullptr);
   ~CallSites();
   /// Names the code of a call: the function that makes it and, where that is inlined, those that it is
   /// inlined into; at least one place, which may be empty. `return_address` is relative to the module's own
@@ -56,6 +52,9 @@ class CallSites {
 
  private:
   class Module;
+  Module& open(const std::filesystem::path& module);
+
+  KeptNames* kept_;
   std::map<std::string, std::unique_ptr<Module>> modules_;
   NamedModules named_by_;
 };

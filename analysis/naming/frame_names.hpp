@@ -41,7 +41,9 @@ struct NamedPath {
 /// Thread: one at a time.
 class FrameNames {
  public:
-  explicit FrameNames(SkipPatterns patterns) : skipped_(std::move(patterns)) {}
+  /// `kept`, if any, must outlive the object.
+  explicit FrameNames(SkipPatterns patterns, KeptNames* kept = nullptr)
+      : call_sites_(kept), skipped_(std::move(patterns)) {}
   /// `addresses`: at least one, innermost first. What called the program's main function is left out.
   [[nodiscard]] NamedPath name(const std::vector<FrameAddress>& addresses);
   [[nodiscard]] const NamedModules& modules() const noexcept { return call_sites_.modules(); }

@@ -19,11 +19,12 @@ namespace penstock::analysis {
 /// and without a line the offset in the module.
 using SiteProperties = std::tuple<std::string, std::string, std::string, std::string, int, std::uint64_t>;
 
-/// `strings` and `sites` must outlive the object. Thread: one at a time.
+/// `strings`, `sites`, and `kept`, if any, must outlive the object. Thread: one at a time.
 class SiteNames {
  public:
-  SiteNames(const StringPool& strings, const SiteTable& sites, SkipPatterns skip = {})
-      : strings_(strings), sites_(sites), frame_names_(std::move(skip)) {}
+  SiteNames(const StringPool& strings, const SiteTable& sites, SkipPatterns skip = {},
+            KeptNames* kept = nullptr)
+      : strings_(strings), sites_(sites), frame_names_(std::move(skip), kept) {}
   [[nodiscard]] std::size_t count() const noexcept { return sites_.sites().size(); }
   /// Returns the MPI function that is called there.
   [[nodiscard]] const std::string& function_of(std::uint32_t id) const {

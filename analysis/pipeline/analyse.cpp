@@ -58,12 +58,13 @@ std::optional<StepMark> choose_steps(const std::filesystem::path& path, const An
 }
 
 /// Runs the third pass, for a visitor that needs the ranks again.
-void show_ranks(const JoinedJob& joined, const Report& report, RankVisitor& visitor, Meter& meter) {
+void show_ranks(const JoinedJob& joined, const Report& report, KeptNames& kept, RankVisitor& visitor,
+                Meter& meter) {
   RankTrace rank;
   for (const std::size_t position : joined.counted) {
     meter.advance(2 * Meter::records_in(joined.job.files[position]), "drawing");
   }
-  visitor.begin(report, joined.index);
+  visitor.begin(report, joined.index, kept);
   for (const std::size_t position : joined.counted) {
     load_rank(joined.job.files[position], rank, LoadOf::all, joined.job.known[position]);
     visitor.visit(rank, position, joined.index);
@@ -95,9 +96,10 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   StringPool strings;
   SiteTable sites(strings);
   static_cast<void>(sites.take_in(joined.sites, strings.take_in(joined.strings)));
-  const Counting counting{joined, axis, mark, threads, team, visitor, options.skip};
+  KeptNames kept(path);
+  const Counting counting{joined, axis, mark, threads, team, visitor, options.skip, kept};
   Metrics metrics(counting.context(strings, sites, FigureContext::Use::whole));
-  metrics.join_alike_sites(options.skip);
+  metrics.join_alike_sites(options.skip, kept);
   metrics.replay().ask(options.what_if);
   counting.count(metrics, meter);
   if (team != nullptr && team->own() != 0) {
@@ -115,7 +117,7 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   std::vector<Flaw>& flaws = joined.job.flaws;
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(flaws.begin()),
                       std::make_move_iterator(flaws.end()));
-  report.unfinished = look_at_unfinished(joined.job, {.skip = options.skip});
+  report.unfinished = look_at_unfinished(joined.job, {.skip = options.skip, .kept = &kept});
   if (report.unfinished) {
     // calls that never returned may be the only ones from a module
     std::copy_if(report.unfinished->flaws.begin(), report.unfinished->flaws.end(),
@@ -126,8 +128,9 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   }
   report.advice = advise(report);
   if (visitor != nullptr) {
-    show_ranks(joined, report, *visitor, meter);
+    show_ranks(joined, report, kept, *visitor, meter);
   }
+  kept.save();
   return report;
 }
 

@@ -74,7 +74,7 @@ void note(const Counting& counting, const RankWindow& window) {
 void Counting::count(Metrics& whole, Meter& meter) const {
   const bool is_first = team == nullptr || team->own() == 0;
   Part ours(*this);
-  if (!is_first) ours.metrics.join_alike_sites(skip);
+  if (!is_first) ours.metrics.join_alike_sites(skip, kept);
   Metrics& sums = is_first ? whole : ours.metrics;
   meter.advance(0, "counting");
   count_ranks(*this, own_positions(*this), [&](Counter& counter) {

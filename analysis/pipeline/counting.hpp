@@ -23,6 +23,7 @@ struct Counting {
   Team* team;            ///< null: no team
   RankVisitor* visitor;  ///< of the first member; may be null
   const SkipPatterns& skip;
+  KeptNames& kept;
 
   /// Returns what figures of some ranks, or of all, share.
   [[nodiscard]] FigureContext context(StringPool& strings, SiteTable& sites, FigureContext::Use use) const {

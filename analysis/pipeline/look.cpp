@@ -39,7 +39,9 @@ Report look_at_job(const std::filesystem::path& path, const SkipPatterns& skip) 
     take_in(report, TraceReader(file).header());
   }
   report.flaws = std::move(job.flaws);
-  report.unfinished = look_at_unfinished(job, {most_bytes, skip});
+  KeptNames kept(path);
+  report.unfinished = look_at_unfinished(job, {most_bytes, skip, &kept});
+  kept.save();
   if (report.unfinished) {
     const std::vector<Flaw>& flaws = report.unfinished->flaws;
     report.flaws.insert(report.flaws.end(), flaws.begin(), flaws.end());

@@ -94,8 +94,8 @@ void Metrics::add_call(const RankInput& rank, const HostSegment& segment, Measur
   figures_.add(call);
 }
 
-void Metrics::join_alike_sites(const SkipPatterns& skip) {
-  names_ = std::make_unique<SiteNames>(context_.strings, context_.sites, skip);
+void Metrics::join_alike_sites(const SkipPatterns& skip, KeptNames& kept) {
+  names_ = std::make_unique<SiteNames>(context_.strings, context_.sites, skip, &kept);
   context_.sites.join_alike([names = names_.get()](std::uint32_t site) { return names->first_alike(site); });
 }
 

@@ -21,7 +21,7 @@ class Metrics {
  public:
   explicit Metrics(const FigureContext& context) : context_(context), figures_(context) {}
   /// From now on sites that read alike have one number where parts are merged. Call it before.
-  void join_alike_sites(const SkipPatterns& skip);
+  void join_alike_sites(const SkipPatterns& skip, KeptNames& kept);
   /// Adds a rank. `window` must contain the rank, its position and its step bounds; add() fills in the rest.
   void add(RankWindow& window);
   /// Merges sums of ranks that follow all of these ranks.

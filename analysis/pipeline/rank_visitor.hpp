@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analysis/joining/messages.hpp"
+#include "analysis/naming/kept_names.hpp"
 #include "analysis/recording/rank_trace.hpp"
 #include "analysis/report/report.hpp"
 
@@ -24,8 +25,8 @@ class RankVisitor {
   /// Called while the figures are computed. `step_bounds`: from step_bounds().
   virtual void note(const RankTrace& rank, const MessageIndex& index,
                     std::span<const std::uint64_t> step_bounds) = 0;
-  /// Called between the passes.
-  virtual void begin(const Report& report, const MessageIndex& index) = 0;
+  /// Called between the passes. `kept` outlives the second one.
+  virtual void begin(const Report& report, const MessageIndex& index, KeptNames& kept) = 0;
   /// `position`: of the rank in the index.
   virtual void visit(const RankTrace& rank, std::size_t position, const MessageIndex& index) = 0;
 };

@@ -49,7 +49,8 @@ bool all_have_finished(const Job& job) {
 /// One look at a job.
 class Look {
  public:
-  Look(const Job& job, const LookOptions& options) : job_(job), names_(texts_, sites_, options.skip) {
+  Look(const Job& job, const LookOptions& options)
+      : job_(job), names_(texts_, sites_, options.skip, options.kept) {
     read_all(options);
   }
 

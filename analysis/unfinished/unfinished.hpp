@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "analysis/naming/kept_names.hpp"
 #include "analysis/naming/skipped_frames.hpp"
 #include "analysis/recording/job.hpp"
 #include "analysis/report/unfinished_figures.hpp"
@@ -14,6 +15,7 @@ namespace penstock::analysis {
 struct LookOptions {
   std::uint64_t most_bytes = ~std::uint64_t{0};  ///< that are read of all files together, about
   SkipPatterns skip = {};                        ///< frames of call paths that are not shown as call sites
+  KeptNames* kept = nullptr;                     ///< may be null
 };
 
 /// Returns nullopt for a job of which each rank that has a recording reached MPI_Finalize. Ranks may be

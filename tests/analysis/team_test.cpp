@@ -184,7 +184,7 @@ class Listener final : public RankVisitor {
   void note(const RankTrace& rank, const MessageIndex& index, std::span<const std::uint64_t>) override {
     note_messages(rank, positions_++, index);
   }
-  void begin(const Report&, const MessageIndex&) override {}
+  void begin(const Report&, const MessageIndex&, KeptNames&) override {}
   void visit(const RankTrace& rank, std::size_t position, const MessageIndex& index) override {
     note_messages(rank, position, index);
   }

@@ -92,8 +92,12 @@ std::filesystem::path set_earlier_recordings_aside(const std::filesystem::path& 
       const std::filesystem::path candidate = directory / ("earlier-" + std::to_string(number));
       if (std::filesystem::create_directory(candidate, error)) aside = candidate;
     }
-    for (const std::filesystem::path& each : earlier) {
-      if (!aside.empty()) std::filesystem::rename(each, aside / each.filename(), error);
+    if (!aside.empty()) {
+      for (const std::filesystem::path& each : earlier) {
+        std::filesystem::rename(each, aside / each.filename(), error);
+      }
+      // What `penstock report` has kept of their names, if it has.
+      std::filesystem::rename(directory / "names.json", aside / "names.json", error);
     }
   }
   ::close(folder);

@@ -155,18 +155,22 @@ std::string with_library_of_program() {
   return "";
 }
 
+void replace(const std::filesystem::path& app, const std::filesystem::path& other) {
+  std::filesystem::remove(app);
+  std::filesystem::copy_file(other, app);
+}
+
 TEST_F(JobPaths, of_a_program_that_was_rebuilt_since_have_no_names_of_the_new_one) {
   const std::filesystem::path app = in_directory("app");
-  const auto replace_by = [&app](const std::filesystem::path& other) {
-    std::filesystem::remove(app);
-    std::filesystem::copy_file(other, app);
-  };
+  const auto replace_by = [&app](const std::filesystem::path& other) { replace(app, other); };
   replace_by(program);
   const nlohmann::json recorded = report(with_library_of_program(), "--skip communicate", app.string());
   const Calls by_caller = calls(recorded, "MPI_Allreduce");
   EXPECT_TRUE(by_caller.contains("update_pressure"));
   EXPECT_TRUE(recorded.at("flaws").empty()) << recorded.at("flaws");
 
+  // as if nobody had looked at it before
+  EXPECT_TRUE(std::filesystem::remove(in_directory("recording") / "names.json"));
   replace_by(std::filesystem::read_symlink("/proc/self/exe"));
   const nlohmann::json rebuilt = read("--skip communicate");
   // the wrapper's library is the same, so it is skipped still
@@ -188,6 +192,23 @@ TEST_F(JobPaths, of_a_program_that_was_rebuilt_since_have_no_names_of_the_new_on
   const nlohmann::json again = read("--skip communicate");
   EXPECT_EQ(calls(again, "MPI_Allreduce"), by_caller);
   EXPECT_TRUE(again.at("flaws").empty()) << again.at("flaws");
+}
+
+TEST_F(JobPaths, of_a_program_that_was_rebuilt_behind_its_report_keep_their_names) {
+  const std::filesystem::path app = in_directory("app");
+  replace(app, program);
+  const nlohmann::json before = report(with_library_of_program(), "--skip communicate", app.string());
+  replace(app, std::filesystem::read_symlink("/proc/self/exe"));
+  const nlohmann::json after = read("--skip communicate");
+  EXPECT_EQ(after.at("call_sites"), before.at("call_sites"));
+  EXPECT_EQ(after.at("call_paths"), before.at("call_paths"));
+  EXPECT_TRUE(after.at("flaws").empty()) << after.at("flaws");
+  EXPECT_EQ(times_said(app, output_of("export", "--csv " + in_directory("tables").string())), 0u);
+
+  // another job's recording in the same folder takes the names aside with the recording
+  replace(app, program);
+  static_cast<void>(report(with_library_of_program(), "", app.string()));
+  EXPECT_TRUE(std::filesystem::exists(in_directory("recording") / "earlier-1" / "names.json"));
 }
 
 }  // namespace
