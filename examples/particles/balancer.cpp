@@ -10,9 +10,11 @@
 namespace particles {
 namespace {
 
-/// Slabs stay slabs; other partitions become Scotch's, if it is there.
+/// Slabs stay slabs, and METIS's pieces its own; other partitions become Scotch's, if it is there.
 Options options_of_partition(Options options) {
-  options.partition = options.partition != "slabs" && has_scotch() ? "scotch" : "slabs";
+  if (options.partition != "metis") {
+    options.partition = options.partition != "slabs" && has_scotch() ? "scotch" : "slabs";
+  }
   options.write_partition.clear();
   return options;
 }

@@ -179,7 +179,7 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
   app.add_option("--voxels-per-cutoff", options.voxels_per_cutoff, "along a side of a cell")
       ->check(CLI::Range(1, 4))
       ->capture_default_str();
-  app.add_option("--partition", options.partition, "slabs, scotch, random, or a file of owners")
+  app.add_option("--partition", options.partition, "slabs, scotch, metis, random, or a file of owners")
       ->capture_default_str();
   app.add_option("--rebalance-every", options.rebalance_every,
                  "partition again, by where particles are, after so many steps each time")
@@ -215,12 +215,6 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
       take_usual_of_lennard_jones(options, is_given);
       if (is_given("--repulsion")) {
         return "--repulsion: only with --model soft";
-      }
-      if (options.exchange == Exchange::neighbour) {
-        if (is_given("--counts") && options.counts != Counts::ahead) {
-          return "--counts: a collective is told them ahead";
-        }
-        options.counts = Counts::ahead;
       }
       if (is_given("--dpd")) {
         return "--dpd: only with --model soft";

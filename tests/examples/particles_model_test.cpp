@@ -563,7 +563,7 @@ class ParticlesGraphPartition : public testing::TestWithParam<const char*> {
     options_.pieces = 32;
   }
   [[nodiscard]] static bool is_there() {
-    return has_scotch();
+    return std::string(GetParam()) == "scotch" ? has_scotch() : has_metis();
   }
   Options options_;
 };
@@ -597,7 +597,7 @@ TEST_P(ParticlesGraphPartition, of_one_piece_is_everything) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Libraries, ParticlesGraphPartition, testing::Values("scotch"));
+INSTANTIATE_TEST_SUITE_P(Libraries, ParticlesGraphPartition, testing::Values("scotch", "metis"));
 
 TEST(ParticlesVoxelGraph, joins_voxels_that_share_a_face_across_the_boundary_too) {
   const Box box{{3, 3, 4}, {3, 3, 4}, 1};
@@ -652,9 +652,9 @@ TEST(ParticlesBalance, is_restored_by_a_partition_with_measured_weights) {
   std::fill(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(counts.size() / 2), 10);
   const Owners before = make_partition(options, domain.box, fluid).owners;
   EXPECT_GT(imbalance_of(before, counts, 4), 0.8);
-  for (const char* partition : {"slabs", "scotch"}) {
+  for (const char* partition : {"slabs", "scotch", "metis"}) {
     options.partition = partition;
-    if (options.partition == "slabs" || has_scotch()) {
+    if (options.partition == "slabs" || (options.partition == "scotch" ? has_scotch() : has_metis())) {
       const Partition after = make_partition(options, domain.box, measured_weights(fluid, counts));
       ASSERT_EQ(after.complaint, "");
       EXPECT_LT(imbalance_of(after.owners, counts, 4), 0.15) << partition;
