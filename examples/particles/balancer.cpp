@@ -16,6 +16,7 @@ Options options_of_partition(Options options) {
     options.partition = options.partition != "slabs" && has_scotch() ? "scotch" : "slabs";
   }
   options.write_partition.clear();
+  options.ply.clear();
   return options;
 }
 

@@ -3,13 +3,17 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "examples/particles/balancer.hpp"
 #include "examples/particles/domain.hpp"
+#include "examples/particles/files.hpp"
 #include "examples/particles/options.hpp"
 #include "examples/particles/oracles.hpp"
 #include "examples/particles/partition.hpp"
@@ -62,6 +66,27 @@ std::string run_round(const particles::Options& options, std::unique_ptr<particl
   return {};
 }
 
+/// What MPI counts in int, and a file for people's programs need not be larger.
+constexpr unsigned long long most_for_xyz = INT_MAX / sizeof(particles::Particle);
+
+/// What went wrong, or nothing. Collective; only rank 0 writes.
+std::string write_particles(const particles::Options& options, const particles::Domain& domain,
+                            particles::Simulation& simulation, int rank) {
+  if (options.xyz.empty()) {
+    return {};
+  }
+  const std::vector<particles::Particle> all = simulation.gather();
+  std::string complaint;
+  if (rank == 0) {
+    std::vector<particles::Place> places(all.size());
+    std::transform(all.begin(), all.end(), places.begin(),
+                   [](const particles::Particle& particle) { return particle.place; });
+    complaint = particles::write_xyz(options.xyz, domain.box, domain.capsules.empty(), simulation.steps(),
+                                     std::move(places));
+  }
+  return complaint;
+}
+
 /// The program's exit code.
 int simulate(const particles::Options& options, const particles::Domain& domain,
              const particles::Owners& owners, const std::vector<std::uint8_t>& fluid, int rank,
@@ -79,6 +104,12 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
   simulation->prepare();
   const particles::Totals start = simulation->observe();
   if (complains(simulation->trouble(), rank)) {
+    return 1;
+  }
+  if (!options.xyz.empty() && start.particles > most_for_xyz) {
+    complains("--xyz: a file has " + std::to_string(most_for_xyz) + " particles at most, and here are " +
+                  std::to_string(start.particles),
+              rank);
     return 1;
   }
   particles::Result result;
@@ -134,11 +165,11 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
     result.checks = oracles->finish(*simulation, end, MPI_COMM_WORLD, fluid);
   }
   result.rebalancings = balancer.done();
-  int is_wrong = 0;
+  int is_wrong = complains(write_particles(options, domain, *simulation, rank), rank) ? 1 : 0;
   if (rank == 0) {
     result.survey = particles::survey(domain.box, fluid, balancer.owners(), rank_count);
     particles::print(options, result);
-    is_wrong = result.verified() ? 0 : 1;
+    is_wrong = result.verified() ? is_wrong : 1;
   }
   MPI_Bcast(&is_wrong, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return is_wrong;

@@ -68,6 +68,9 @@ std::string complaint(const Options& options, int rank_count) {
   if (options.pieces != rank_count && !options.dry_run) {
     return "--ranks-as: only with --dry-run";
   }
+  if (options.dry_run && !options.xyz.empty()) {
+    return "--xyz: not with --dry-run";
+  }
   for (const double side : options.size) {
     if (!options.has_vessel() && !(side >= 3 && side <= 1e5)) {
       return "--size: a periodic box has 3 cutoffs along each side at least, and 100000 at most";
@@ -185,6 +188,8 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
                  "partition again, by where particles are, after so many steps each time")
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--write-partition", options.write_partition, "a file for the partition");
+  app.add_option("--ply", options.ply, "a file for the surfaces of the pieces, as PLY");
+  app.add_option("--xyz", options.xyz, "a file for the particles at the end, as extended XYZ");
   app.add_option("--ranks-as", options.pieces, "partition for so many ranks; with --dry-run")
       ->check(CLI::Range(1, 32000));
   app.add_flag("--dry-run", options.dry_run, "print how the pieces look, and end");

@@ -60,6 +60,8 @@ struct Options {
   std::string partition = "slabs";
   std::int64_t rebalance_every = 0;  ///< so many steps; 0: never
   std::string write_partition;       ///< a file, or nothing
+  std::string ply;                   ///< a file for the pieces, or nothing
+  std::string xyz;                   ///< one for the particles at the end, or nothing
   int pieces = 1;                    ///< the number of ranks, or --ranks-as
   bool dry_run = false;
   Send send = Send::selective;

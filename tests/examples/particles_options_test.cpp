@@ -123,6 +123,14 @@ TEST(ParticlesOptions, rebalance_never_unless_told_and_not_every_0_steps) {
   expect_refusal("--rebalance-every", {"--rebalance-every", "often"});
 }
 
+TEST(ParticlesOptions, take_files_for_pieces_and_particles) {
+  const Options options = *read({"--ply", "pieces.ply", "--xyz", "particles.xyz"}).options;
+  EXPECT_EQ(options.ply, "pieces.ply");
+  EXPECT_EQ(options.xyz, "particles.xyz");
+  EXPECT_EQ(read({"--ply", "pieces.ply", "--dry-run"}).options->ply, "pieces.ply");
+  expect_refusal("--xyz: not with --dry-run", {"--xyz", "particles.xyz", "--dry-run"});
+}
+
 TEST(ParticlesOptions, have_what_is_usual_for_lennard_jones_unless_told) {
   const Options usual = *read({"--model", "lj"}).options;
   EXPECT_EQ(usual.pair, PairForce::lennard_jones);
