@@ -144,6 +144,9 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
   result.migrated_a_step = sum(static_cast<double>(simulation->migrated())) / steps;
   result.put_back = static_cast<std::int64_t>(sum(static_cast<double>(simulation->put_back())));
   const particles::Totals end = simulation->observe();
+  result.packed_bytes =
+      static_cast<std::int64_t>(sum(static_cast<double>(simulation->history().packed_bytes)));
+  result.pack_s = sum(simulation->history().pack_s);
   const double sent_at_end = sum(static_cast<double>(simulation->sent_records() - sent_after));
   result.sent_records_a_step = sum(static_cast<double>(sent)) / steps;
   const double records = options.dpd ? 2 : 1;  // of a particle

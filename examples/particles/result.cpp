@@ -96,6 +96,11 @@ void print_json(const Options& options, const Result& result) {
                                  {"pressure", result.pressure},
                                  {"hash", text_of_hash(result.hash)}};
   json["parameters"]["ranks"] = result.rank_count;
+  if (result.pack_s > 0) {
+    json["packing"] = {{"bytes", result.packed_bytes},
+                       {"time_s", result.pack_s},
+                       {"gb_per_s_and_rank", result.packed_bytes_per_s() / 1e9}};
+  }
   for (const Rebalancing& done : result.rebalancings) {
     json["rebalancings"].push_back({{"step", done.step},
                                     {"imbalance_before", done.imbalance_before},
@@ -130,6 +135,9 @@ void print_text(const Options& options, const Result& result) {
     std::printf("%.6g kB sent a step, %.3g times what interacts there; %.4g particles change owner a step\n",
                 result.sent_records_a_step * record_bytes / 1e3, result.sent_over_touching,
                 result.migrated_a_step);
+  }
+  if (result.pack_s > 0) {
+    std::printf("packed by a rank at %.4g GB/s\n", result.packed_bytes_per_s() / 1e9);
   }
   for (const Rebalancing& done : result.rebalancings) {
     std::printf("rebalanced after step %" PRId64

@@ -33,6 +33,8 @@ struct Result {
   double time_s = 0;  ///< of a round, the median
   std::int64_t steps = 0;
   double sent_records_a_step = 0;  ///< by all ranks
+  std::int64_t packed_bytes = 0;   ///< that kernels which pack must read and write, by all ranks
+  double pack_s = 0;               ///< of these kernels; 0: it was not measured
   double sent_over_touching =
       0;  ///< ghosts over those that interact with particles of the receiver; 0: none was sent
   double migrated_a_step = 0;
@@ -47,6 +49,10 @@ struct Result {
 
   [[nodiscard]] double particle_steps_per_s() const {
     return static_cast<double>(particles) * static_cast<double>(steps) / time_s;
+  }
+  /// By a rank.
+  [[nodiscard]] double packed_bytes_per_s() const {
+    return pack_s > 0 ? static_cast<double>(packed_bytes) / pack_s : 0;
   }
   [[nodiscard]] bool verified() const;
 };
