@@ -13,6 +13,7 @@
 
 #include "examples/particles/balancer.hpp"
 #include "examples/particles/domain.hpp"
+#include "examples/particles/energy_line.hpp"
 #include "examples/particles/files.hpp"
 #include "examples/particles/options.hpp"
 #include "examples/particles/oracles.hpp"
@@ -44,11 +45,15 @@ double sum(double value) {
 
 /// Steps up to the next check at most. What is wrong, or nothing.
 std::string run_round(const particles::Options& options, std::unique_ptr<particles::Simulation>& simulation,
-                      particles::Balancer& balancer, std::optional<particles::Oracles>& oracles) {
+                      particles::Balancer& balancer, std::optional<particles::Oracles>& oracles,
+                      particles::EnergyLine& energies) {
   for (std::int64_t step = 1; step <= options.steps; ++step) {
     simulation->step();
     if (oracles) {
       oracles->look(*simulation);
+    }
+    if (options.energy_every > 0 && simulation->steps() % options.energy_every == 0) {
+      energies.add(simulation->steps(), energy_of(simulation->observe()));
     }
     const bool is_to_balance =
         options.rebalance_every > 0 && simulation->steps() % options.rebalance_every == 0;
@@ -123,11 +128,12 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
   std::vector<double> rounds_s;
   std::int64_t sent = 0;
   particles::Totals settled = start;
+  particles::EnergyLine energies;
   for (int round = 0; round < options.rounds; ++round) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start_s = MPI_Wtime();
     const std::int64_t sent_before = simulation->sent_records();
-    if (complains(run_round(options, simulation, balancer, oracles), rank)) {
+    if (complains(run_round(options, simulation, balancer, oracles, energies), rank)) {
       return 1;
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -135,6 +141,7 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
     sent += simulation->sent_records() - sent_before;
     if (round == 0 && options.rounds > 1) {
       settled = simulation->observe();
+      energies.clear();
     }
   }
   const auto steps = static_cast<double>(simulation->steps());
@@ -153,6 +160,9 @@ int simulate(const particles::Options& options, const particles::Domain& domain,
   result.sent_over_touching =
       end.touching > 0 ? sent_at_end / records / static_cast<double>(end.touching) : 0;
   result.energy_drift = energy_of(end) / energy_of(settled) - 1;
+  if (energies.count() > 1) {
+    result.fitted_drift = energies.drift();
+  }
   result.temperature = particles::temperature_of(end);
   result.hash = end.hash;
   // Density times temperature, and a third of the virial: of the voxels that may be fluid, so a bit low

@@ -14,8 +14,10 @@ namespace {
 
 const std::map<std::string, Shape> shape_names{
     {"box", Shape::box}, {"tube", Shape::tube}, {"tree", Shape::tree}};
-const std::map<std::string, PairForce> pair_names{{"soft", PairForce::soft},
-                                                  {"lj", PairForce::lennard_jones}};
+const std::map<std::string, PairForce> pair_names{
+    {"soft", PairForce::soft},
+    {"lj", PairForce::lennard_jones},
+    {"lj-force-shifted", PairForce::lennard_jones_force_shifted}};
 const std::map<std::string, Send> send_names{{"selective", Send::selective},
                                              {"all-to-all-neighbours", Send::all_to_all_neighbours}};
 
@@ -156,11 +158,12 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
                  "a JSON file with the capsules of a vessel, instead of --domain");
   app.add_flag("--bounce-back", options.bounces_back,
                "at the wall velocities are turned round, not reflected");
-  example::add_choice(
-      app, "--model", options.pair, pair_names,
-      "the force between particles: soft repulsion, or Lennard-Jones of cutoff 2.5 diameters");
-  app.add_option("--density", options.density,
-                 "particles in a cube of the cutoff; with --model lj 13.125, or 0.84 in one of the diameter")
+  example::add_choice(app, "--model", options.pair, pair_names,
+                      "the force between particles: soft repulsion, or Lennard-Jones of cutoff 2.5 "
+                      "diameters, whose force jumps there or is shifted to zero");
+  app.add_option(
+         "--density", options.density,
+         "particles in a cube of the cutoff; with Lennard-Jones 13.125, or 0.84 in one of the diameter")
       ->check(CLI::Range(0.01, 128.0))
       ->capture_default_str();
   app.add_option("--dpd", dpd, "friction and the temperature that it keeps, as 4.5,1, besides the repulsion");
@@ -168,11 +171,11 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
   app.add_option("--repulsion", options.repulsion, "force between two particles at one place")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  app.add_option("--temperature", options.temperature, "at the start; with --model lj 1.44")
+  app.add_option("--temperature", options.temperature, "at the start; with Lennard-Jones 1.44")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   app.add_option("--time-step", options.time_step,
-                 "in cutoffs over the root of temperature 1 over mass; with --model lj 0.002")
+                 "in cutoffs over the root of temperature 1 over mass; with Lennard-Jones 0.002")
       ->check(CLI::Range(1e-9, 1e9))
       ->capture_default_str();
   app.add_option("--steps", options.steps, "steps, in each round")
@@ -204,6 +207,9 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
       ->check(CLI::Range(0.1, 100.0))
       ->capture_default_str();
   app.add_option("--bench", options.rounds, "rounds, of which the median counts")->check(CLI::Range(1, 1000));
+  app.add_option("--energy-every", options.energy_every,
+                 "tell by a line through the energy after so many steps each time how it drifts")
+      ->check(CLI::Range(1, 1 << 30));
   app.add_flag("--verify", options.verify, "check forces, particles, momentum, energy, and one rank's bits");
   app.add_flag("--json", options.json, "print the result as one JSON object");
 
@@ -216,7 +222,7 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
       return "--radius: expected a number, or two as 4,3, got " + radii;
     }
     const auto is_given = [&](const char* name) { return app.count(name) > 0; };
-    if (options.pair == PairForce::lennard_jones) {
+    if (options.pair != PairForce::soft) {
       take_usual_of_lennard_jones(options, is_given);
       if (is_given("--repulsion")) {
         return "--repulsion: only with --model soft";

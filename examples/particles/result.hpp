@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,11 +40,12 @@ struct Result {
       0;  ///< ghosts over those that interact with particles of the receiver; 0: none was sent
   double migrated_a_step = 0;
   std::int64_t put_back = 0;
-  double energy_a_particle = 0;  ///< at the start
-  double energy_drift = 0;       ///< since the start, or since the first of several rounds, over that
-  double temperature = 0;        ///< at the end
-  double pressure = 0;           ///< at the end, by the virial
-  std::uint64_t hash = 0;        ///< of all identities, positions and velocities
+  double energy_a_particle = 0;        ///< at the start
+  double energy_drift = 0;             ///< since the start, or since the first of several rounds, over that
+  std::optional<double> fitted_drift;  ///< the same, by a line through many steps' energies
+  double temperature = 0;              ///< at the end
+  double pressure = 0;                 ///< at the end, by the virial
+  std::uint64_t hash = 0;              ///< of all identities, positions and velocities
   std::vector<Rebalancing> rebalancings;
   std::vector<Check> checks;  ///< none: nothing was verified
 

@@ -13,6 +13,7 @@
 #include "examples/particles/capsule_index.hpp"
 #include "examples/particles/dissipation.hpp"
 #include "examples/particles/domain.hpp"
+#include "examples/particles/energy_line.hpp"
 #include "examples/particles/lennard_jones.hpp"
 #include "examples/particles/pair.hpp"
 #include "examples/particles/partition.hpp"
@@ -246,6 +247,26 @@ TEST(ParticlesLennardJones, has_an_energy_whose_slope_is_the_force_and_which_end
   EXPECT_NEAR(model.energy_of(0.16F), -4 * (sixth * sixth - sixth), 1e-5);
 }
 
+TEST(ParticlesLennardJones, may_have_a_force_that_is_shifted_to_end_at_the_cutoff_with_its_energy) {
+  const Box box = cube(5);
+  const LennardJones plain(box);
+  const ForceShiftedLennardJones model(box);
+  const double sixth = std::pow(2.5, -6);
+  const double at_cutoff = 24 * sixth * (2 * sixth - 1);
+  constexpr double step = 1e-3;
+  for (double distance = 0.4; distance < 0.99; distance += 0.07) {
+    const double force = force_at(model, box, distance);
+    EXPECT_NEAR(force, force_at(plain, box, distance) - at_cutoff, 4e-5 + 1e-6 * std::abs(force)) << distance;
+    const auto energy = [&](double at) { return model.energy_of(static_cast<float>(at * at)); };
+    const double slope = (energy(distance + step) - energy(distance - step)) / (2 * step);
+    EXPECT_NEAR(-slope, force, 0.01 + 1e-3 * std::abs(force)) << distance;
+    EXPECT_NEAR(model.virial_of(static_cast<float>(distance * distance)), distance * force, 1e-4) << distance;
+  }
+  EXPECT_LT(force_at(plain, box, 0.9999), -0.09);
+  EXPECT_NEAR(force_at(model, box, 0.9999), 0, 1e-4);
+  EXPECT_NEAR(model.energy_of(1), 0, 1e-6);
+}
+
 TEST(ParticlesLennardJones, has_a_core_whose_force_fits_and_does_not_grow) {
   const Box box = cube(5);
   const LennardJones model(box);
@@ -394,6 +415,20 @@ TEST(ParticlesStart, puts_each_particle_into_its_own_part_of_the_box_with_no_mom
     momentum += start.motion_of(identity).velocity[1];
   }
   EXPECT_NEAR(momentum, 0, start.site_count() % 2 == 0 ? 1e-3 : 10);
+}
+
+TEST(ParticlesEnergy, drifts_as_the_line_through_it_does) {
+  EnergyLine line;
+  EXPECT_EQ(line.drift(), 0);
+  line.add(100, -4);
+  EXPECT_EQ(line.drift(), 0);
+  line.add(200, -6);
+  EXPECT_DOUBLE_EQ(line.drift(), 2 / 5.0);
+  line.clear();
+  for (int step = 0; step < 1000; ++step) {
+    line.add(1'000'000 + step, -2 + 1e-5 * step / 999 + (step % 4 < 2 ? 1e-4 : -1e-4));
+  }
+  EXPECT_NEAR(line.drift(), -1e-5 / 2, 1e-6) << "whatever it fluctuates by";
 }
 
 class ParticlesDomain : public testing::TestWithParam<Shape> {};

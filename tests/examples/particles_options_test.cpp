@@ -143,7 +143,10 @@ TEST(ParticlesOptions, have_what_is_usual_for_lennard_jones_unless_told) {
   EXPECT_EQ(told.temperature, 1);
   EXPECT_EQ(told.time_step, 0.01);
   EXPECT_EQ(read({}).options->density, 3);
-  expect_refusal("not in {lj,soft}", {"--model", "hard"});
+  const Options shifted = *read({"--model", "lj-force-shifted"}).options;
+  EXPECT_EQ(shifted.pair, PairForce::lennard_jones_force_shifted);
+  EXPECT_EQ(shifted.density, 13.125);
+  expect_refusal("not in {lj,lj-force-shifted,soft}", {"--model", "hard"});
   expect_refusal("--repulsion: only with --model soft", {"--model", "lj", "--repulsion", "25"});
 }
 
