@@ -67,7 +67,8 @@ std::string Balancer::rebalance(std::unique_ptr<Simulation>& simulation) {
     const double imbalance = imbalance_of(partition.owners, counts, rank_count_);
     if (imbalance < found.imbalance_before) {
       found.imbalance_after = imbalance;
-      std::string complaint = move(simulation, std::move(partition.owners), counts);
+      std::string complaint =
+          move(simulation, renumbered(std::move(partition.owners), owners_, counts, rank_count_), counts);
       if (!complaint.empty()) {
         return complaint;
       }

@@ -676,6 +676,16 @@ TEST(ParticlesBalance, is_by_how_much_the_fullest_piece_is_above_the_mean) {
   EXPECT_DOUBLE_EQ(imbalance_of({0, 1}, {0, 0}, 2), 0);
 }
 
+TEST(ParticlesBalance, lets_pieces_have_the_numbers_of_those_that_they_share_most_particles_with) {
+  const Owners before{0, 0, 1, 1, no_owner, 2, 2, 3};
+  const std::vector<std::uint32_t> counts{5, 5, 5, 5, 0, 5, 5, 0};
+  // the old pieces in another order stay where they are
+  EXPECT_EQ(renumbered({2, 2, 0, 0, no_owner, 3, 3, 1}, before, counts, 4), before);
+  // piece 3 shares more with the old 0 than piece 1 does; this one takes the old 1, and piece 0 what is left
+  EXPECT_EQ(renumbered({3, 1, 1, 0, no_owner, 2, 2, 0}, before, {9, 1, 1, 0, 0, 5, 5, 0}, 4),
+            (Owners{0, 1, 1, 3, no_owner, 2, 2, 3}));
+}
+
 /// Of a box whose lower half is ten times as full.
 TEST(ParticlesBalance, is_restored_by_a_partition_with_measured_weights) {
   Options options;
