@@ -13,6 +13,11 @@ namespace particles {
 [[nodiscard]] std::vector<std::uint8_t> measured_weights(const std::vector<std::uint8_t>& fluid,
                                                          const std::vector<std::uint32_t>& counts);
 
+/// The same pieces with other numbers, so that many particles belong to whom they belonged before. A
+/// partitioner numbers its pieces as it likes.
+[[nodiscard]] Owners renumbered(Owners owners, const Owners& before, const std::vector<std::uint32_t>& counts,
+                                int pieces);
+
 /// By how much the particles of the fullest piece exceed the mean, as a share of it.
 [[nodiscard]] double imbalance_of(const Owners& owners, const std::vector<std::uint32_t>& counts, int pieces);
 

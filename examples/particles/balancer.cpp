@@ -10,10 +10,13 @@
 namespace particles {
 namespace {
 
-/// Slabs stay slabs; other partitions become Scotch's, if it is there.
+/// Slabs stay slabs, and METIS's pieces its own; other partitions become Scotch's, if it is there.
 Options options_of_partition(Options options) {
-  options.partition = options.partition != "slabs" && has_scotch() ? "scotch" : "slabs";
+  if (options.partition != "metis") {
+    options.partition = options.partition != "slabs" && has_scotch() ? "scotch" : "slabs";
+  }
   options.write_partition.clear();
+  options.ply.clear();
   return options;
 }
 
@@ -64,7 +67,8 @@ std::string Balancer::rebalance(std::unique_ptr<Simulation>& simulation) {
     const double imbalance = imbalance_of(partition.owners, counts, rank_count_);
     if (imbalance < found.imbalance_before) {
       found.imbalance_after = imbalance;
-      std::string complaint = move(simulation, std::move(partition.owners), counts);
+      std::string complaint =
+          move(simulation, renumbered(std::move(partition.owners), owners_, counts, rank_count_), counts);
       if (!complaint.empty()) {
         return complaint;
       }

@@ -1,6 +1,6 @@
-// Lennard-Jones's force between two particles, truncated at 2.5 of their diameters, where its energy is
-// shifted to zero. The cutoff is the unit of length, the depth of the well that of energy. For kernels and
-// the host.
+// Lennard-Jones's force between two particles, truncated at 2.5 of their diameters, where its energy, or its
+// force as well, is shifted to zero. The cutoff is the unit of length, the depth of the well that of energy.
+// For kernels and the host.
 #pragma once
 
 #include "examples/particles/pair.hpp"
@@ -32,26 +32,32 @@ class LennardJones : public Pair {
     return near.square < core_square;
   }
 
-  /// In the core the force does not grow any more.
   EXAMPLE_HOST_DEVICE void add_force(const Separation& near, Sum& sum) const {
-    const float over = over_square(near.square);
-    const float sixth = over * over * over;
-    add(near, scale() * (24 / diameter_square) * over * sixth * (2 * sixth - 1), sum);
+    add(near, scale() * force_over_distance(near), sum);
   }
 
   /// Energy of a pair, and what it adds to the virial.
   [[nodiscard]] EXAMPLE_HOST_DEVICE float energy_of(float square) const {
     const float sixth = sixth_of(square);
-    constexpr float at_cutoff = diameter_square * diameter_square * diameter_square;
-    return 4 * (sixth * (sixth - 1) - at_cutoff * (at_cutoff - 1));
+    return 4 * (sixth * (sixth - 1) - sixth_at_cutoff * (sixth_at_cutoff - 1));
   }
   [[nodiscard]] EXAMPLE_HOST_DEVICE float virial_of(float square) const {
     const float sixth = sixth_of(square);
     return 24 * sixth * (2 * sixth - 1);
   }
 
- private:
+ protected:
   static constexpr float diameter_square = static_cast<float>(diameter * diameter);
+  static constexpr float sixth_at_cutoff = diameter_square * diameter_square * diameter_square;
+
+  /// In the core the force does not grow any more.
+  [[nodiscard]] static EXAMPLE_HOST_DEVICE float force_over_distance(const Separation& near) {
+    const float over = over_square(near.square);
+    const float sixth = over * over * over;
+    return (24 / diameter_square) * over * sixth * (2 * sixth - 1);
+  }
+
+ private:
   static constexpr float least_square = 1e-20F;  ///< changes no square but zero
 
   /// The diameter's square over a separation's, or over the core's.
@@ -63,6 +69,31 @@ class LennardJones : public Pair {
     const float over = over_square(square);
     return over * over * over;
   }
+};
+
+/// With a force that is zero at the cutoff, too, so that energy does not change by where within a step a pair
+/// crosses it. Source: Toxvaerd, Dyre, "Shifted forces in molecular dynamics", J. Chem. Phys. 134, 2011.
+class ForceShiftedLennardJones : public LennardJones {
+ public:
+  using LennardJones::LennardJones;
+
+  EXAMPLE_HOST_DEVICE void add_force(const Separation& near, Sum& sum) const {
+    constexpr float shift = force_at_cutoff;  // a member of a class cannot be referred to on a GPU
+    add(near, scale() * (force_over_distance(near) - shift * inverse_root(near.square)), sum);
+  }
+
+  [[nodiscard]] EXAMPLE_HOST_DEVICE float energy_of(float square) const {
+    constexpr float shift = force_at_cutoff;
+    return LennardJones::energy_of(square) + shift * (square * inverse_root(square) - 1);
+  }
+  [[nodiscard]] EXAMPLE_HOST_DEVICE float virial_of(float square) const {
+    constexpr float shift = force_at_cutoff;
+    return LennardJones::virial_of(square) - shift * square * inverse_root(square);
+  }
+
+ private:
+  /// It pulls.
+  static constexpr float force_at_cutoff = 24 * sixth_at_cutoff * (2 * sixth_at_cutoff - 1);
 };
 
 }  // namespace particles

@@ -11,11 +11,14 @@
 namespace particles {
 
 /// Each kernel that sums forces is compiled for each of these.
-using Model = std::variant<Repulsion, LennardJones, Dissipation>;
+using Model = std::variant<Repulsion, LennardJones, ForceShiftedLennardJones, Dissipation>;
 
 [[nodiscard]] inline Model make_model(const Options& options, const Box& box) {
   if (options.pair == PairForce::lennard_jones) {
     return LennardJones(box);
+  }
+  if (options.pair == PairForce::lennard_jones_force_shifted) {
+    return ForceShiftedLennardJones(box);
   }
   if (options.dpd) {
     return Dissipation(box, options.repulsion, options.dpd->friction, options.dpd->temperature,

@@ -14,8 +14,10 @@ namespace {
 
 const std::map<std::string, Shape> shape_names{
     {"box", Shape::box}, {"tube", Shape::tube}, {"tree", Shape::tree}};
-const std::map<std::string, PairForce> pair_names{{"soft", PairForce::soft},
-                                                  {"lj", PairForce::lennard_jones}};
+const std::map<std::string, PairForce> pair_names{
+    {"soft", PairForce::soft},
+    {"lj", PairForce::lennard_jones},
+    {"lj-force-shifted", PairForce::lennard_jones_force_shifted}};
 const std::map<std::string, Send> send_names{{"selective", Send::selective},
                                              {"all-to-all-neighbours", Send::all_to_all_neighbours}};
 
@@ -67,6 +69,9 @@ bool parse_numbers(std::string_view text, char separator, std::span<double> numb
 std::string complaint(const Options& options, int rank_count) {
   if (options.pieces != rank_count && !options.dry_run) {
     return "--ranks-as: only with --dry-run";
+  }
+  if (options.dry_run && !options.xyz.empty()) {
+    return "--xyz: not with --dry-run";
   }
   for (const double side : options.size) {
     if (!options.has_vessel() && !(side >= 3 && side <= 1e5)) {
@@ -153,11 +158,12 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
                  "a JSON file with the capsules of a vessel, instead of --domain");
   app.add_flag("--bounce-back", options.bounces_back,
                "at the wall velocities are turned round, not reflected");
-  example::add_choice(
-      app, "--model", options.pair, pair_names,
-      "the force between particles: soft repulsion, or Lennard-Jones of cutoff 2.5 diameters");
-  app.add_option("--density", options.density,
-                 "particles in a cube of the cutoff; with --model lj 13.125, or 0.84 in one of the diameter")
+  example::add_choice(app, "--model", options.pair, pair_names,
+                      "the force between particles: soft repulsion, or Lennard-Jones of cutoff 2.5 "
+                      "diameters, whose force jumps there or is shifted to zero");
+  app.add_option(
+         "--density", options.density,
+         "particles in a cube of the cutoff; with Lennard-Jones 13.125, or 0.84 in one of the diameter")
       ->check(CLI::Range(0.01, 128.0))
       ->capture_default_str();
   app.add_option("--dpd", dpd, "friction and the temperature that it keeps, as 4.5,1, besides the repulsion");
@@ -165,11 +171,11 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
   app.add_option("--repulsion", options.repulsion, "force between two particles at one place")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  app.add_option("--temperature", options.temperature, "at the start; with --model lj 1.44")
+  app.add_option("--temperature", options.temperature, "at the start; with Lennard-Jones 1.44")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   app.add_option("--time-step", options.time_step,
-                 "in cutoffs over the root of temperature 1 over mass; with --model lj 0.002")
+                 "in cutoffs over the root of temperature 1 over mass; with Lennard-Jones 0.002")
       ->check(CLI::Range(1e-9, 1e9))
       ->capture_default_str();
   app.add_option("--steps", options.steps, "steps, in each round")
@@ -179,12 +185,14 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
   app.add_option("--voxels-per-cutoff", options.voxels_per_cutoff, "along a side of a cell")
       ->check(CLI::Range(1, 4))
       ->capture_default_str();
-  app.add_option("--partition", options.partition, "slabs, scotch, random, or a file of owners")
+  app.add_option("--partition", options.partition, "slabs, scotch, metis, random, or a file of owners")
       ->capture_default_str();
   app.add_option("--rebalance-every", options.rebalance_every,
                  "partition again, by where particles are, after so many steps each time")
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--write-partition", options.write_partition, "a file for the partition");
+  app.add_option("--ply", options.ply, "a file for the surfaces of the pieces, as PLY");
+  app.add_option("--xyz", options.xyz, "a file for the particles at the end, as extended XYZ");
   app.add_option("--ranks-as", options.pieces, "partition for so many ranks; with --dry-run")
       ->check(CLI::Range(1, 32000));
   app.add_flag("--dry-run", options.dry_run, "print how the pieces look, and end");
@@ -199,6 +207,9 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
       ->check(CLI::Range(0.1, 100.0))
       ->capture_default_str();
   app.add_option("--bench", options.rounds, "rounds, of which the median counts")->check(CLI::Range(1, 1000));
+  app.add_option("--energy-every", options.energy_every,
+                 "tell by a line through the energy after so many steps each time how it drifts")
+      ->check(CLI::Range(1, 1 << 30));
   app.add_flag("--verify", options.verify, "check forces, particles, momentum, energy, and one rank's bits");
   app.add_flag("--json", options.json, "print the result as one JSON object");
 
@@ -211,16 +222,10 @@ std::optional<Options> read_options(int argc, char** argv, int rank, int rank_co
       return "--radius: expected a number, or two as 4,3, got " + radii;
     }
     const auto is_given = [&](const char* name) { return app.count(name) > 0; };
-    if (options.pair == PairForce::lennard_jones) {
+    if (options.pair != PairForce::soft) {
       take_usual_of_lennard_jones(options, is_given);
       if (is_given("--repulsion")) {
         return "--repulsion: only with --model soft";
-      }
-      if (options.exchange == Exchange::neighbour) {
-        if (is_given("--counts") && options.counts != Counts::ahead) {
-          return "--counts: a collective is told them ahead";
-        }
-        options.counts = Counts::ahead;
       }
       if (is_given("--dpd")) {
         return "--dpd: only with --model soft";

@@ -11,7 +11,7 @@ namespace particles {
 enum class Shape { box, tube, tree };
 
 /// The force between two particles.
-enum class PairForce { soft, lennard_jones };
+enum class PairForce { soft, lennard_jones, lennard_jones_force_shifted };
 
 /// Dissipative particle dynamics' friction, and the temperature that it keeps.
 struct Dpd {
@@ -60,6 +60,8 @@ struct Options {
   std::string partition = "slabs";
   std::int64_t rebalance_every = 0;  ///< so many steps; 0: never
   std::string write_partition;       ///< a file, or nothing
+  std::string ply;                   ///< a file for the pieces, or nothing
+  std::string xyz;                   ///< one for the particles at the end, or nothing
   int pieces = 1;                    ///< the number of ranks, or --ranks-as
   bool dry_run = false;
   Send send = Send::selective;
@@ -68,6 +70,7 @@ struct Options {
   bool overlap = true;
   double room = 1.5;  ///< times what is to be expected
   int rounds = 1;
+  std::int64_t energy_every = 0;  ///< so many steps; 0: at the start and at the end alone
   bool verify = false;
   bool json = false;
 

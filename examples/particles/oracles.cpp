@@ -34,6 +34,9 @@ class HostForce {
     if (options_.pair == PairForce::lennard_jones) {
       return lennard_jones(square);
     }
+    if (options_.pair == PairForce::lennard_jones_force_shifted) {
+      return lennard_jones(square) - lennard_jones(1) / distance;
+    }
     const double weight = 1 - distance;
     double force = options_.repulsion * weight;
     if (options_.dpd) {

@@ -106,6 +106,8 @@ Partition make_partition(const Options& options, const Box& box, const Fluid& fl
     partition = draw_at_random(fluid, options.pieces, options.seed);
   } else if (options.partition == "scotch") {
     partition = cut_by_scotch(box, fluid, options.pieces, options.seed);
+  } else if (options.partition == "metis") {
+    partition = cut_by_metis(box, fluid, options.pieces, options.seed);
   } else {
     partition = read_partition(options.partition, box, fluid, options.pieces);
   }

@@ -29,8 +29,13 @@ struct Partition {
 [[nodiscard]] Partition cut_by_scotch(const Box& box, const std::vector<std::uint8_t>& fluid, int pieces,
                                       std::uint64_t seed);
 
-/// Whether it was there when this was built.
+/// The same by libmetis.
+[[nodiscard]] Partition cut_by_metis(const Box& box, const std::vector<std::uint8_t>& fluid, int pieces,
+                                     std::uint64_t seed);
+
+/// Whether they were there when this was built.
 [[nodiscard]] bool has_scotch();
+[[nodiscard]] bool has_metis();
 
 /// What went wrong, or nothing.
 [[nodiscard]] std::string write_partition(const std::string& path, const Box& box, int pieces,

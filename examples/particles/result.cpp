@@ -96,6 +96,14 @@ void print_json(const Options& options, const Result& result) {
                                  {"pressure", result.pressure},
                                  {"hash", text_of_hash(result.hash)}};
   json["parameters"]["ranks"] = result.rank_count;
+  if (result.fitted_drift) {
+    json["energy_drift_fitted"] = *result.fitted_drift;
+  }
+  if (result.pack_s > 0) {
+    json["packing"] = {{"bytes", result.packed_bytes},
+                       {"time_s", result.pack_s},
+                       {"gb_per_s_and_rank", result.packed_bytes_per_s() / 1e9}};
+  }
   for (const Rebalancing& done : result.rebalancings) {
     json["rebalancings"].push_back({{"step", done.step},
                                     {"imbalance_before", done.imbalance_before},
@@ -131,6 +139,9 @@ void print_text(const Options& options, const Result& result) {
                 result.sent_records_a_step * record_bytes / 1e3, result.sent_over_touching,
                 result.migrated_a_step);
   }
+  if (result.pack_s > 0) {
+    std::printf("packed by a rank at %.4g GB/s\n", result.packed_bytes_per_s() / 1e9);
+  }
   for (const Rebalancing& done : result.rebalancings) {
     std::printf("rebalanced after step %" PRId64
                 ": fullest rank %.2f %% above the mean, then %.2f %%; in %.4g s\n",
@@ -140,6 +151,9 @@ void print_text(const Options& options, const Result& result) {
               " put back at the wall\n",
               result.energy_a_particle, result.energy_drift, result.temperature, result.pressure,
               result.put_back);
+  if (result.fitted_drift) {
+    std::printf("energy drift, by a line through many steps, %.2e\n", *result.fitted_drift);
+  }
   std::printf("%.4g G particle steps/s, %.4g a rank; %" PRId64 " steps in %.4g s\n", rate / 1e9,
               rate / 1e9 / result.rank_count, result.steps, result.time_s);
   std::printf("hash of the particles %s\n", text_of_hash(result.hash).c_str());

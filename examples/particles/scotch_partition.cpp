@@ -1,6 +1,5 @@
-#include <algorithm>
-
 #include "examples/particles/partition.hpp"
+#include "examples/particles/voxel_graph.hpp"
 
 #if PARTICLES_HAVE_SCOTCH
 #include <cstdio>
@@ -19,110 +18,109 @@ bool has_scotch() {
 
 namespace {
 
-/// Scotch cuts so many vertices in seconds. Finer voxels are joined to blocks.
-constexpr std::int64_t most_vertices = 4'000'000;
+using Numbers = std::vector<SCOTCH_Num>;
 
-/// Blocks of voxels as a graph: those that share a face are joined.
-struct Graph {
-  std::uint32_t width = 1;  ///< of a block, in voxels
-  std::uint32_t blocks[3]{};
-  std::vector<SCOTCH_Num> vertex;  ///< of each block, or −1
-  std::vector<SCOTCH_Num> starts{0};
-  std::vector<SCOTCH_Num> ends;
-  std::vector<SCOTCH_Num> weights;
-
-  [[nodiscard]] std::size_t index(const Site& block) const {
-    return (std::size_t{block.at[2]} * blocks[1] + block.at[1]) * blocks[0] + block.at[0];
-  }
-  [[nodiscard]] std::size_t block_of(const Site& voxel) const {
-    return index({{voxel.at[0] / width, voxel.at[1] / width, voxel.at[2] / width}});
-  }
-};
-
-Graph make_graph(const Box& box, const std::vector<std::uint8_t>& fluid, int pieces) {
-  const Site voxels = box.voxels();
-  const auto fluid_count =
-      std::count_if(fluid.begin(), fluid.end(), [](std::uint8_t part) { return part > 0; });
-  Graph graph;
-  while (fluid_count / (std::int64_t{graph.width} * graph.width * graph.width) >
-         std::max<std::int64_t>(most_vertices, pieces)) {
-    ++graph.width;
-  }
-  for (int axis = 0; axis < 3; ++axis) {
-    graph.blocks[axis] = (voxels.at[axis] + graph.width - 1) / graph.width;
-  }
-  std::vector<std::int64_t> volume(std::size_t{graph.blocks[0]} * graph.blocks[1] * graph.blocks[2]);
-  const std::uint8_t* next = fluid.data();
-  for_each_site(voxels.at, [&](const Site& site) { volume[graph.block_of(site)] += *next++; });
-
-  SCOTCH_Num count = 0;
-  for (const std::int64_t eighths : volume) {
-    graph.vertex.push_back(eighths > 0 ? count++ : -1);
-    if (eighths > 0) {
-      graph.weights.push_back(static_cast<SCOTCH_Num>(eighths));
-    }
-  }
-  for_each_site(graph.blocks, [&](const Site& site) {
-    if (graph.vertex[graph.index(site)] < 0) {
-      return;
-    }
-    const std::size_t first = graph.ends.size();
-    for (int face = 0; face < 6; ++face) {
-      const int step = face % 2 == 0 ? -1 : 1;
-      const Site other = moved(site, face / 2 == 0 ? step : 0, face / 2 == 1 ? step : 0,
-                               face / 2 == 2 ? step : 0, graph.blocks);
-      const SCOTCH_Num end = graph.vertex[graph.index(other)];
-      const bool is_new = std::find(graph.ends.begin() + static_cast<std::ptrdiff_t>(first), graph.ends.end(),
-                                    end) == graph.ends.end();
-      if (end >= 0 && end != graph.vertex[graph.index(site)] && is_new) {
-        graph.ends.push_back(end);
-      }
-    }
-    graph.starts.push_back(static_cast<SCOTCH_Num>(graph.ends.size()));
-  });
-  return graph;
+Numbers numbers_of(const std::vector<std::int32_t>& values) {
+  return {values.begin(), values.end()};
 }
 
+class ScotchGraph {
+ public:
+  ScotchGraph() { SCOTCH_graphInit(&graph_); }
+  ~ScotchGraph() { SCOTCH_graphExit(&graph_); }
+  ScotchGraph(const ScotchGraph&) = delete;
+  ScotchGraph& operator=(const ScotchGraph&) = delete;
+  [[nodiscard]] SCOTCH_Graph* get() { return &graph_; }
+
+ private:
+  SCOTCH_Graph graph_;
+};
+
+class ScotchStrategy {
+ public:
+  ScotchStrategy() { SCOTCH_stratInit(&strategy_); }
+  ~ScotchStrategy() { SCOTCH_stratExit(&strategy_); }
+  ScotchStrategy(const ScotchStrategy&) = delete;
+  ScotchStrategy& operator=(const ScotchStrategy&) = delete;
+  [[nodiscard]] SCOTCH_Strat* get() { return &strategy_; }
+
+ private:
+  SCOTCH_Strat strategy_;
+};
+
+/// In which Scotch cuts a graph the same way each time: since version 7 it has threads, and their races show
+/// in what it finds.
+class OneThread {
+ public:
+  explicit OneThread(SCOTCH_Num seed) {
+#if SCOTCH_VERSION >= 7
+    SCOTCH_contextInit(&context_);
+    is_ready_ = SCOTCH_contextThreadSpawn(&context_, 1, nullptr) == 0 &&
+                SCOTCH_contextOptionSetNum(&context_, SCOTCH_OPTIONNUMDETERMINISTIC, 1) == 0 &&
+                SCOTCH_contextRandomClone(&context_) == 0;
+    SCOTCH_contextRandomSeed(&context_, seed);
+    SCOTCH_contextRandomReset(&context_);
+#else
+    SCOTCH_randomSeed(seed);
+    SCOTCH_randomReset();
+#endif
+  }
+#if SCOTCH_VERSION >= 7
+  ~OneThread() {
+    SCOTCH_contextExit(&context_);
+  }
+#else
+  ~OneThread() = default;
+#endif
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+  [[nodiscard]] bool cut(ScotchGraph& graph, int pieces, ScotchStrategy& strategy, Numbers& parts) {
+#if SCOTCH_VERSION >= 7
+    ScotchGraph bound;
+    return is_ready_ && SCOTCH_contextBindGraph(&context_, graph.get(), bound.get()) == 0 &&
+           SCOTCH_graphPart(bound.get(), pieces, strategy.get(), parts.data()) == 0;
+#else
+    return SCOTCH_graphPart(graph.get(), pieces, strategy.get(), parts.data()) == 0;
+#endif
+  }
+
+#if SCOTCH_VERSION >= 7
+ private:
+  SCOTCH_Context context_;
+  bool is_ready_ = false;
+#endif
+};
+
 /// The piece of each vertex, or nothing if Scotch refuses.
-std::vector<SCOTCH_Num> cut(Graph& graph, int pieces, std::uint64_t seed) {
-  std::vector<SCOTCH_Num> parts(graph.weights.size());
-  SCOTCH_randomSeed(static_cast<SCOTCH_Num>(seed & 0x7FFFFFFF));
-  SCOTCH_randomReset();
-  SCOTCH_Graph handle;
-  SCOTCH_Strat strategy;
-  SCOTCH_graphInit(&handle);
-  SCOTCH_stratInit(&strategy);
+Numbers cut(const VoxelGraph& graph, int pieces, std::uint64_t seed) {
+  Numbers parts(graph.weights.size());
+  const Numbers starts = numbers_of(graph.starts);
+  const Numbers ends = numbers_of(graph.ends);
+  const Numbers weights = numbers_of(graph.weights);
+  OneThread thread(static_cast<SCOTCH_Num>(seed & 0x7FFFFFFF));
+  ScotchGraph handle;
+  ScotchStrategy strategy;
   constexpr double imbalance = 0.01;
   const bool is_cut =
-      SCOTCH_graphBuild(&handle, 0, static_cast<SCOTCH_Num>(parts.size()), graph.starts.data(), nullptr,
-                        graph.weights.data(), nullptr, static_cast<SCOTCH_Num>(graph.ends.size()),
-                        graph.ends.data(), nullptr) == 0 &&
-      SCOTCH_stratGraphMapBuild(&strategy, SCOTCH_STRATBALANCE, pieces, imbalance) == 0 &&
-      SCOTCH_graphPart(&handle, pieces, &strategy, parts.data()) == 0;
-  SCOTCH_stratExit(&strategy);
-  SCOTCH_graphExit(&handle);
-  return is_cut ? parts : std::vector<SCOTCH_Num>{};
+      SCOTCH_graphBuild(handle.get(), 0, static_cast<SCOTCH_Num>(parts.size()), starts.data(), nullptr,
+                        weights.data(), nullptr, static_cast<SCOTCH_Num>(ends.size()), ends.data(),
+                        nullptr) == 0 &&
+      SCOTCH_stratGraphMapBuild(strategy.get(), SCOTCH_STRATBALANCE, pieces, imbalance) == 0 &&
+      thread.cut(handle, pieces, strategy, parts);
+  return is_cut ? parts : Numbers{};
 }
 
 }  // namespace
 
 Partition cut_by_scotch(const Box& box, const std::vector<std::uint8_t>& fluid, int pieces,
                         std::uint64_t seed) {
-  Graph graph = make_graph(box, fluid, pieces);
-  const std::vector<SCOTCH_Num> parts = cut(graph, pieces, seed);
+  const VoxelGraph graph = make_voxel_graph(box, fluid, pieces);
+  const Numbers parts = cut(graph, pieces, seed);
   if (parts.empty()) {
     return {{}, "--partition: Scotch did not cut the graph"};
   }
-  Partition partition{Owners(fluid.size(), no_owner), {}};
-  std::size_t voxel = 0;
-  for_each_site(box.voxels().at, [&](const Site& site) {
-    if (fluid[voxel] > 0) {
-      const SCOTCH_Num vertex = graph.vertex[graph.block_of(site)];
-      partition.owners[voxel] = static_cast<Owner>(parts[static_cast<std::size_t>(vertex)]);
-    }
-    ++voxel;
-  });
-  return partition;
+  return {owners_of(graph, parts, box, fluid), {}};
 }
 
 #else

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "examples/particles/files.hpp"
+
 namespace particles {
 
 Partition share_partition(const Options& options, const Box& box, const std::vector<std::uint8_t>& weights,
@@ -13,6 +15,9 @@ Partition share_partition(const Options& options, const Box& box, const std::vec
     made = make_partition(options, box, weights);
     if (made.complaint.empty() && !options.write_partition.empty()) {
       made.complaint = write_partition(options.write_partition, box, options.pieces, made.owners);
+    }
+    if (made.complaint.empty() && !options.ply.empty()) {
+      made.complaint = write_ply(options.ply, box, made.owners);
     }
   }
   int is_refused = made.complaint.empty() ? 0 : 1;

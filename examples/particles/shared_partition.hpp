@@ -10,7 +10,7 @@
 
 namespace particles {
 
-/// Of voxels with those weights, and written to a file if options say so. Its complaint is rank 0's alone;
+/// Of voxels with those weights, and written to files if options say so. Its complaint is rank 0's alone;
 /// where there is one, all have no owners. Collective.
 [[nodiscard]] Partition share_partition(const Options& options, const Box& box,
                                         const std::vector<std::uint8_t>& weights, MPI_Comm communicator);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace particles {
 namespace {
@@ -64,7 +65,11 @@ Simulation::Simulation(const Options& options, const Domain& domain, const Owner
       rooms_(rooms_of(options, tiling_, start_, exchange_.inbox_room())),
       model_(make_model(options, domain.box)),
       packing_{options.send != Send::selective, options.dpd.has_value()},
-      mover_(make_mover(options, domain.box)) {}
+      mover_(make_mover(options, domain.box)) {
+  if (options.rounds > 1) {
+    packing_watch_.emplace();
+  }
+}
 
 std::int64_t Simulation::device_bytes() const {
   return DeviceTiling::bytes(tiling_, domain_) + ParticleMemory::bytes(tiling_.classes, rooms_) +
@@ -135,20 +140,45 @@ void Simulation::bin() {
                                  (classes.all + std::size_t{1}) * sizeof(std::uint32_t), boundary_.get()),
                  "clear counts");
   if (exchange_.sends() > 0) {
-    const example::NamedRange pack("pack");
-    example::check(cudaMemsetAsync(status->records, 0, sizeof status->records, boundary_.get()),
-                   "clear counts");
-    queue_pack(boundary_, cells, memory_->rim(), std::min(mover_count_, rooms_.rim), packing_,
-               exchange_.outbox(), status);
+    pack();
   }
   example::check(cudaMemcpyAsync(status_.get(), status, sizeof *status, cudaMemcpyDefault, boundary_.get()),
                  "copy the status");
   boundary_.synchronize();
+  if (packing_watch_ && exchange_.sends() > 0) {
+    note_packed();
+  }
   const Status& own = *status_.get();
   if (own.ends[2] > rooms_.particles || own.ends[2] - own.ends[1] > rooms_.rim) {
     halt("its " + std::to_string(own.ends[2]) + " particles, " + std::to_string(own.ends[2] - own.ends[1]) +
          " of them near others'");
   }
+}
+
+void Simulation::pack() {
+  const example::NamedRange range("pack");
+  Status* const status = memory_->status();
+  example::check(cudaMemsetAsync(status->records, 0, sizeof status->records, boundary_.get()),
+                 "clear counts");
+  if (packing_watch_) {
+    packing_watch_->start(boundary_);
+  }
+  queue_pack(boundary_, device_tiling_->cells(), memory_->rim(), std::min(mover_count_, rooms_.rim), packing_,
+             exchange_.outbox(), status);
+  if (packing_watch_) {
+    packing_watch_->stop(boundary_);
+  }
+}
+
+/// What the kernel that has just ended must read and write at least: places and cells near others, and
+/// records.
+void Simulation::note_packed() {
+  const Status& own = *status_.get();
+  const std::int64_t near = own.ends[2] - own.ends[1];
+  const std::int64_t records = std::accumulate(own.records, own.records + exchange_.sends(), std::int64_t{0});
+  history_.packed_bytes +=
+      near * std::int64_t{sizeof(Place) + sizeof(std::uint32_t)} + records * std::int64_t{sizeof(Record)};
+  history_.pack_s += packing_watch_->time_s();
 }
 
 void Simulation::exchange() {

@@ -37,6 +37,9 @@ struct History {
   std::int64_t put_back = 0;
   std::int64_t migrated = 0;
   std::int64_t sent_records = 0;  ///< by simulations before
+  /// Of the kernel that packs, if there are rounds to be measured.
+  double pack_s = 0;
+  std::int64_t packed_bytes = 0;
 };
 
 class Simulation {
@@ -87,6 +90,8 @@ class Simulation {
  private:
   void allocate();
   void bin();
+  void pack();
+  void note_packed();
   void exchange();
   void merge();
   void sort_all();
@@ -118,6 +123,7 @@ class Simulation {
   example::Stream boundary_{example::Priority::urgent};
   example::Stream bulk_{example::Priority::normal};
   example::Event bulk_done_;
+  std::optional<example::Stopwatch> packing_watch_;  ///< if rounds are to be measured
   example::PinnedArray<Status> status_{1};
   example::DeviceArray<Totals> totals_{1};
   std::uint32_t mover_count_ = 0;  ///< indices of movers that may be in use

@@ -68,6 +68,34 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
+/// The time that a stream takes for what is queued between two points.
+class Stopwatch {
+ public:
+  Stopwatch() {
+    check(cudaEventCreate(&start_), "create an event");
+    check(cudaEventCreate(&end_), "create an event");
+  }
+  ~Stopwatch() {
+    cudaEventDestroy(start_);
+    cudaEventDestroy(end_);
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+  void start(const Stream& stream) const { check(cudaEventRecord(start_, stream.get()), "record an event"); }
+  void stop(const Stream& stream) const { check(cudaEventRecord(end_, stream.get()), "record an event"); }
+  /// Once the stream has come to the end.
+  [[nodiscard]] double time_s() const {
+    float time_ms = 0;
+    check(cudaEventElapsedTime(&time_ms, start_, end_), "ask for a time between events");
+    return time_ms / 1e3;
+  }
+
+ private:
+  cudaEvent_t start_ = nullptr;
+  cudaEvent_t end_ = nullptr;
+};
+
 /// Uninitialised device memory.
 template <typename Element>
 class DeviceArray {

@@ -123,6 +123,14 @@ TEST(ParticlesOptions, rebalance_never_unless_told_and_not_every_0_steps) {
   expect_refusal("--rebalance-every", {"--rebalance-every", "often"});
 }
 
+TEST(ParticlesOptions, take_files_for_pieces_and_particles) {
+  const Options options = *read({"--ply", "pieces.ply", "--xyz", "particles.xyz"}).options;
+  EXPECT_EQ(options.ply, "pieces.ply");
+  EXPECT_EQ(options.xyz, "particles.xyz");
+  EXPECT_EQ(read({"--ply", "pieces.ply", "--dry-run"}).options->ply, "pieces.ply");
+  expect_refusal("--xyz: not with --dry-run", {"--xyz", "particles.xyz", "--dry-run"});
+}
+
 TEST(ParticlesOptions, have_what_is_usual_for_lennard_jones_unless_told) {
   const Options usual = *read({"--model", "lj"}).options;
   EXPECT_EQ(usual.pair, PairForce::lennard_jones);
@@ -135,7 +143,10 @@ TEST(ParticlesOptions, have_what_is_usual_for_lennard_jones_unless_told) {
   EXPECT_EQ(told.temperature, 1);
   EXPECT_EQ(told.time_step, 0.01);
   EXPECT_EQ(read({}).options->density, 3);
-  expect_refusal("not in {lj,soft}", {"--model", "hard"});
+  const Options shifted = *read({"--model", "lj-force-shifted"}).options;
+  EXPECT_EQ(shifted.pair, PairForce::lennard_jones_force_shifted);
+  EXPECT_EQ(shifted.density, 13.125);
+  expect_refusal("not in {lj,lj-force-shifted,soft}", {"--model", "hard"});
   expect_refusal("--repulsion: only with --model soft", {"--model", "lj", "--repulsion", "25"});
 }
 
