@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cuda_runtime.h>
-#include <mpi.h>
 
 #include <cstddef>
-#include <cstdio>
+#include <cstdint>
 #include <utility>
 
 #if __has_include(<nvtx3/nvToolsExt.h>)
@@ -18,11 +17,13 @@
 
 namespace example {
 
+/// Prints what failed, and ends the whole job. A part of each program, as kernels know no MPI.
+[[noreturn]] void end_job(cudaError_t error, const char* what);
+
 /// A CUDA error ends the whole job: an example has nothing better to do.
 inline void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) {
-    std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    end_job(error, what);
   }
 }
 

@@ -5,8 +5,9 @@
 #include <cstdint>
 
 #include "examples/ising/bytes/slab.hpp"
-#include "examples/ising/glass.hpp"
 #include "examples/ising/metropolis.hpp"
+#include "examples/ising/planes.hpp"
+#include "examples/ising/tally.hpp"
 #include "examples/support/gpu.hpp"
 
 namespace ising::bytes {
