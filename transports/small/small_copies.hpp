@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "transports/copies/copy_kernels.hpp"
 #include "transports/copies/copy_pull.hpp"
 #include "transports/kernels/one_shot_collective.hpp"
 
@@ -34,6 +35,14 @@ void set_linger(std::uint64_t linger_ns) noexcept;
 /// driver cannot run our kernels.
 [[nodiscard]] Status start_small_copy(const CopySource& source, const BufferView& destination,
                                       const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
+
+/// Starts several copies by one launch, behind the work that the application had queued in the context at
+/// `handed_over_ns` (0: now). There are at most CopyKernels::most_items; they may run in any order. Kernels
+/// of the context must reach all of their memory, which `keeper` keeps mapped. Thread: any; the pull one at a
+/// time. Errors: the driver's refusal; `declined` if no kernel serves: nothing was copied.
+[[nodiscard]] Status start_together(std::span<const CopyItem> items, std::uint64_t handed_over_ns,
+                                    const cuda::ContextRef& context, std::shared_ptr<const void> keeper,
+                                    std::unique_ptr<Pull>& pull);
 
 /// Starts a copy within a device by the resident kernel; null if none is ready for it. Thread: any; the pull
 /// one at a time.
