@@ -243,7 +243,7 @@ MemberMemory::ForKernels MemberMemory::for_kernels(const BufferView& origin,
   if (!reached_ || !belongs_to_context(reached_->kind) || !where.is_contiguous()) return found;
   static_cast<void>(transports::guarded([&]() -> Status {
     const auto [buffer, context, keeper] = addressed_for(origin);
-    if (buffer.context == origin.buffer.context || origin.is_pinned_throughout()) {
+    if (buffer.context == origin.buffer.context || !lives_on_device(origin.buffer.kind)) {
       found = {static_cast<char*>(buffer.pointer) + where.first_offset(),
                context != nullptr ? context : Context::of(buffer), keeper};
     }

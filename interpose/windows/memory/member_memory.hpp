@@ -58,8 +58,8 @@ class MemberMemory {
     transports::cuda::ContextRef context = {};
     std::shared_ptr<const void> keeper = {};
   };
-  /// Returns a part as kernels address it that reach the origin, too, if it is device memory and in one
-  /// piece. They are of the origin's context, or, if that is pinned memory, of one that maps the part.
+  /// Returns a part as kernels of the origin's context address it, if it is device memory and in one piece.
+  /// If the origin is host memory, they are of a context that maps the part.
   [[nodiscard]] ForKernels for_kernels(const transports::BufferView& origin,
                                        const transports::Layout& where) const noexcept;
   /// Returns the view of a part for uploads (transports::upload_together); nothing if it is not a context's.
