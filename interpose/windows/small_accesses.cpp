@@ -21,27 +21,32 @@ using transports::CopyKernels;
 using transports::Layout;
 using transports::Pull;
 
-/// Is over when all of its pulls are.
+/// Is over when all of its pulls are; none keeps the others from arriving, whatever becomes of it.
 class SeveralPulls final : public Pull {
  public:
   void add(std::unique_ptr<Pull> pull) {
     if (pull != nullptr) pulls_.push_back(std::move(pull));
   }
-  [[nodiscard]] bool is_empty() const noexcept { return pulls_.empty(); }
+  void note(const Status& status) noexcept {
+    if (failure_.ok()) failure_ = status;
+  }
+  /// False: there is nothing to wait for, and nothing has failed.
+  [[nodiscard]] bool is_needed() const noexcept { return !pulls_.empty() || !failure_.ok(); }
 
   [[nodiscard]] Status advance(bool& finished) noexcept override {
-    while (!pulls_.empty()) {
+    std::erase_if(pulls_, [&](const std::unique_ptr<Pull>& pull) {
       bool is_over = false;
-      if (Status stepped = pulls_.back()->advance(is_over); !stepped.ok()) return stepped;
-      if (!is_over) break;
-      pulls_.pop_back();
-    }
+      const Status stepped = pull->advance(is_over);
+      note(stepped);
+      return is_over || !stepped.ok();
+    });
     finished = pulls_.empty();
-    return {};
+    return finished ? failure_ : Status{};
   }
 
  private:
   std::vector<std::unique_ptr<Pull>> pulls_;
+  Status failure_;  ///< the first
 };
 
 /// Neighbours on both sides, joined to one; their origin, classified.
@@ -88,80 +93,68 @@ std::vector<Piece> pieces_of(std::span<const SmallAccess> accesses) {
   return pieces;
 }
 
+Status begin_one(std::span<MemberMemory> members, const Piece& piece, std::unique_ptr<Pull>& pull) {
+  return members[piece.access.target].start(piece.access.direction, piece.origin(), piece.where(), pull);
+}
+
 class Beginning {
  public:
-  explicit Beginning(std::span<MemberMemory> members) : members_(members) {}
+  Beginning(std::span<MemberMemory> members, SeveralPulls& pulls) : members_(members), pulls_(pulls) {}
 
-  [[nodiscard]] Status begin(std::span<const Piece> pieces) {
+  void begin(std::span<const Piece> pieces) {
     if (pieces.size() == 1) return begin_alone(pieces.front());
-    for (const Piece& piece : pieces) {
-      if (Status added = add(piece); !added.ok()) return added;
-    }
-    if (Status launched = launch(); !launched.ok()) return launched;
-    return upload();
-  }
-
-  [[nodiscard]] std::unique_ptr<Pull> take_pull() {
-    if (pulls_->is_empty()) return nullptr;
-    return std::move(pulls_);
+    for (const Piece& piece : pieces) add(piece);
+    launch();
+    transports::launch_collected();  // of those that began alone: no others will follow
+    upload();
   }
 
  private:
-  [[nodiscard]] Status begin_alone(const Piece& piece) {
+  void begin_alone(const Piece& piece) {
     std::unique_ptr<Pull> pull;
-    Status started =
-        members_[piece.access.target].start(piece.access.direction, piece.origin(), piece.where(), pull);
-    pulls_->add(std::move(pull));
-    return started;
+    pulls_.note(begin_one(members_, piece, pull));
+    pulls_.add(std::move(pull));
   }
 
-  [[nodiscard]] Status add(const Piece& piece) {
+  void add(const Piece& piece) {
     const MemberMemory& member = members_[piece.access.target];
     const BufferView origin = piece.origin();
+    const bool is_put = piece.access.direction == Direction::put;
     if (transports::belongs_to_context(piece.buffer.kind) || origin.is_pinned_throughout()) {
       auto reached = member.for_kernels(origin, piece.where());
       if (reached.address == nullptr) return begin_alone(piece);
       if (reached.context != context_ || items_.size() == CopyKernels::most_items) {
-        if (Status launched = launch(); !launched.ok()) return launched;
+        launch();
         context_ = reached.context;
       }
-      const bool is_put = piece.access.direction == Direction::put;
       items_.push_back({is_put ? reached.address : piece.access.origin,
                         is_put ? piece.access.origin : reached.address,
                         static_cast<std::uint32_t>(piece.access.bytes)});
-      launched_together_.push_back(&piece);
+      launched_.push_back(&piece);
       if (keepers_.empty() || keepers_.back() != reached.keeper)
         keepers_.push_back(std::move(reached.keeper));
-      return {};
+      return;
     }
-    const bool can_be_uploaded = piece.access.direction == Direction::put &&
-                                 piece.buffer.kind == BufferKind::pageable &&
+    const bool can_be_uploaded = is_put && piece.buffer.kind == BufferKind::pageable &&
                                  piece.access.bytes <= transports::largest_joint_upload;
     auto view = can_be_uploaded ? member.for_uploads(piece.where()) : std::nullopt;
     if (!view) return begin_alone(piece);
     uploads_.push_back({&piece, std::move(*view)});
-    return {};
   }
 
-  [[nodiscard]] Status launch() {
-    const auto together = std::exchange(launched_together_, {});
+  /// Launches what was collected since the last launch.
+  void launch() {
+    const auto launched = std::exchange(launched_, {});
     const auto items = std::exchange(items_, {});
     auto keepers = std::make_shared<std::vector<std::shared_ptr<const void>>>(std::exchange(keepers_, {}));
-    std::unique_ptr<Pull> pull;
-    if (together.size() > 1) {
+    if (launched.size() > 1) {
+      std::unique_ptr<Pull> pull;
       const Status started = transports::start_together(items, transports::time_of_call_ns(), context_,
                                                         std::move(keepers), pull);
-      pulls_->add(std::move(pull));
-      if (started.ok()) return {};  // else nothing was copied
+      pulls_.add(std::move(pull));
+      if (started.ok()) return;  // else nothing was copied
     }
-    return begin_each(together);
-  }
-
-  [[nodiscard]] Status begin_each(std::span<const Piece* const> pieces) {
-    for (const Piece* piece : pieces) {
-      if (Status begun = begin_alone(*piece); !begun.ok()) return begun;
-    }
-    return {};
+    for (const Piece* piece : launched) begin_alone(*piece);
   }
 
   struct PlacedUpload {
@@ -169,37 +162,34 @@ class Beginning {
     BufferView view;
   };
 
-  [[nodiscard]] Status upload() {
+  void upload() {
     for (std::span<PlacedUpload> left = uploads_; !left.empty();) {
       const CUcontext context = left.front().view.buffer.context;
       const auto others = std::ranges::stable_partition(
           left, [&](const PlacedUpload& upload) { return upload.view.buffer.context == context; });
       const std::size_t together = std::min(left.size() - others.size(), transports::most_joint_uploads);
-      if (Status uploaded = upload(left.first(together)); !uploaded.ok()) return uploaded;
+      upload(left.first(together));
       left = left.subspan(together);
     }
-    return {};
   }
 
-  [[nodiscard]] Status upload(std::span<const PlacedUpload> placed) {
+  void upload(std::span<const PlacedUpload> placed) {
     std::vector<transports::Upload> uploads;
     for (const PlacedUpload& each : placed) uploads.push_back({&each.view, each.piece->access.origin});
     if (uploads.size() > 1) {
       // the upload would wait for it without progress
       wait_for_queued(placed.front().view.buffer, transports::time_of_call_ns());
-      if (transports::upload_together(uploads)) return {};
+      if (transports::upload_together(uploads)) return;
     }
-    for (const PlacedUpload& each : placed) {
-      if (Status begun = begin_alone(*each.piece); !begun.ok()) return begun;
-    }
-    return {};
+    for (const PlacedUpload& each : placed) begin_alone(*each.piece);
   }
 
   std::span<MemberMemory> members_;
-  std::unique_ptr<SeveralPulls> pulls_ = std::make_unique<SeveralPulls>();
-  transports::cuda::ContextRef context_;         ///< of the launch that is being collected
-  std::vector<CopyItem> items_;                  ///< its copies …
-  std::vector<const Piece*> launched_together_;  ///< … what they are for …
+  SeveralPulls& pulls_;
+  // of the launch that is being collected:
+  transports::cuda::ContextRef context_;
+  std::vector<CopyItem> items_;
+  std::vector<const Piece*> launched_;
   std::vector<std::shared_ptr<const void>> keepers_;
   std::vector<PlacedUpload> uploads_;
 };
@@ -208,12 +198,13 @@ class Beginning {
 
 Status begin_together(std::span<const SmallAccess> accesses, std::span<MemberMemory> members,
                       std::unique_ptr<Pull>& pull) {
+  if (accesses.size() == 1)
+    return begin_one(members, {accesses.front(), classify(accesses.front(), {})}, pull);
   const std::vector<Piece> pieces = pieces_of(accesses);
-  Beginning beginning(members);
-  Status begun = beginning.begin(pieces);
-  // else what has begun is waited for where it is destroyed
-  if (begun.ok()) pull = beginning.take_pull();
-  return begun;
+  auto pulls = std::make_unique<SeveralPulls>();
+  Beginning(members, *pulls).begin(pieces);
+  if (pulls->is_needed()) pull = std::move(pulls);
+  return {};
 }
 
 }  // namespace penstock::interpose

@@ -30,7 +30,7 @@ inline constexpr std::size_t most_held_bytes = 512u << 10;
 /// Begins all of them, in no order: those between memory that one context's kernels reach by a launch for
 /// each 32; those from pageable memory by one upload, which is waited for; others by themselves. `pull` stays
 /// null if they are done. Waits with progress, so not to be called by what progress() steps. Errors: the
-/// first failure; then nothing is in flight. Also std::bad_alloc.
+/// first failure, also the pull's; the others arrive nevertheless. Also std::bad_alloc.
 [[nodiscard]] Status begin_together(std::span<const SmallAccess> accesses, std::span<MemberMemory> members,
                                     std::unique_ptr<transports::Pull>& pull);
 
