@@ -344,9 +344,12 @@ class Run {
     if (at == a.end()) return true;
     const auto place = static_cast<std::size_t>(at - a.begin());
     std::printf(
-        "FAILED seed %llu: rank %d, epoch %zu (synchronisation %d): %s differs at byte %zu (cell %zu)\n",
+        "FAILED seed %llu: rank %d, epoch %zu (synchronisation %d): %s differs at byte %zu (cell %zu), %d "
+        "for "
+        "%d\n",
         static_cast<unsigned long long>(seed_), own_rank, epoch,
-        static_cast<int>(program_.epochs[epoch].sync), what, place, place / program_.cell_bytes);
+        static_cast<int>(program_.epochs[epoch].sync), what, place, place / program_.cell_bytes,
+        std::to_integer<int>(b[place]), std::to_integer<int>(a[place]));
     for (const Operation& operation : program_.epochs[epoch].operations) {
       const bool is_there = window >= 0 ? operation.target == own_rank &&
                                               operation.window == static_cast<std::size_t>(window) &&
@@ -355,10 +358,16 @@ class Run {
                                               place < operation.offset + 3 * program_.cell_bytes;
       if (!is_there) continue;
       std::printf(
-          "  rank %d, call %d, basic type %zu, operation %zu, %d elements from byte %zu on, target %d, cell "
-          "%zu, arena %zu\n",
+          "  rank %d, call %d, basic type %zu, operation %zu, %d elements (shapes %d, %d) from byte %zu on, "
+          "target "
+          "%d, window %zu, cell %zu, arena %zu, flush %d%s\n",
           operation.origin, static_cast<int>(operation.call), operation.basic, operation.operation,
-          operation.origin_shape.elements, operation.part, operation.target, operation.cell, operation.arena);
+          operation.origin_shape.elements, static_cast<int>(operation.origin_shape.kind),
+          static_cast<int>(operation.target_shape.kind), operation.part, operation.target, operation.window,
+          operation.cell, operation.arena, static_cast<int>(operation.flush),
+          !operation.has_request         ? ""
+          : operation.is_waited_for_late ? ", waited for late"
+                                         : ", waited for");
     }
     std::fflush(stdout);
     return false;
