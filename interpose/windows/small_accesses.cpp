@@ -118,21 +118,19 @@ class Beginning {
 
   void add(const Piece& piece) {
     const MemberMemory& member = members_[piece.access.target];
-    const BufferView origin = piece.origin();
     const bool is_put = piece.access.direction == Direction::put;
-    if (transports::belongs_to_context(piece.buffer.kind) || origin.is_pinned_throughout()) {
-      auto reached = member.for_kernels(origin, piece.where());
-      if (reached.address == nullptr) return begin_alone(piece);
-      if (reached.context != context_ || items_.size() == CopyKernels::most_items) {
+    if (transports::belongs_to_context(piece.buffer.kind) || piece.origin().is_pinned_throughout()) {
+      char* const base = base_for(piece);
+      if (base == nullptr) return begin_alone(piece);
+      if (reached_.context != context_ || items_.size() == CopyKernels::most_items) {
         launch();
-        context_ = reached.context;
+        context_ = reached_.context;
       }
-      items_.push_back({is_put ? reached.address : piece.access.origin,
-                        is_put ? piece.access.origin : reached.address,
+      char* const there = base + piece.access.offset;
+      items_.push_back({is_put ? there : piece.access.origin, is_put ? piece.access.origin : there,
                         static_cast<std::uint32_t>(piece.access.bytes)});
       launched_.push_back(&piece);
-      if (keepers_.empty() || keepers_.back() != reached.keeper)
-        keepers_.push_back(std::move(reached.keeper));
+      if (keepers_.empty() || keepers_.back() != reached_.keeper) keepers_.push_back(reached_.keeper);
       return;
     }
     const bool can_be_uploaded = is_put && piece.buffer.kind == BufferKind::pageable &&
@@ -140,6 +138,18 @@ class Beginning {
     auto view = can_be_uploaded ? member.for_uploads(piece.where()) : std::nullopt;
     if (!view) return begin_alone(piece);
     uploads_.push_back({&piece, std::move(*view)});
+  }
+
+  /// Returns where the target's memory begins, for kernels that reach the origin, too; null: nowhere. Most
+  /// pieces have the target of the piece before them.
+  char* base_for(const Piece& piece) {
+    if (reached_.address == nullptr || reached_target_ != piece.access.target ||
+        reached_from_ != piece.buffer.context) {
+      reached_ = members_[piece.access.target].for_kernels(piece.origin(), Layout::contiguous(1));
+      reached_target_ = piece.access.target;
+      reached_from_ = piece.buffer.context;
+    }
+    return static_cast<char*>(reached_.address);
   }
 
   /// Launches what was collected since the last launch.
@@ -186,6 +196,9 @@ class Beginning {
 
   std::span<MemberMemory> members_;
   SeveralPulls& pulls_;
+  MemberMemory::ForKernels reached_;  ///< of the last piece that kernels copy
+  std::size_t reached_target_ = 0;
+  CUcontext reached_from_ = nullptr;  ///< its origin's
   // of the launch that is being collected:
   transports::cuda::ContextRef context_;
   std::vector<CopyItem> items_;
