@@ -153,22 +153,10 @@ void carry_out(const Operation& operation, const Program& program, const Side& s
 }
 
 void flush(const Operation& operation, MPI_Win window) {
-  switch (operation.flush) {
-    case Flush::none:
-      break;
-    case Flush::target:
-      MPI_Win_flush(operation.target, window);
-      break;
-    case Flush::all:
-      MPI_Win_flush_all(window);
-      break;
-    case Flush::target_local:
-      MPI_Win_flush_local(operation.target, window);
-      break;
-    case Flush::all_local:
-      MPI_Win_flush_local_all(window);
-      break;
-  }
+  if (operation.flush == Flush::target) MPI_Win_flush(operation.target, window);
+  if (operation.flush == Flush::all) MPI_Win_flush_all(window);
+  if (operation.flush == Flush::target_local) MPI_Win_flush_local(operation.target, window);
+  if (operation.flush == Flush::all_local) MPI_Win_flush_local_all(window);
 }
 
 /// Runs one program on both sides, epoch by epoch.
