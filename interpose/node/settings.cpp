@@ -78,6 +78,18 @@ bool parse(std::string_view text, ProgressBy& value) {
   return true;
 }
 
+bool parse(std::string_view text, HeldBack& value) {
+  if (text == "never")
+    value = HeldBack::never;
+  else if (text == "forecast")
+    value = HeldBack::forecast;
+  else if (text == "always")
+    value = HeldBack::always;
+  else
+    return false;
+  return true;
+}
+
 /// A number without a unit.
 bool read_call_path_frames(std::string_view text) {
   std::uint32_t frames = 0;
@@ -147,6 +159,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_PROGRESS", read_member<&Settings::progress>, "calls or thread"},
     Row{"PENSTOCK_REDUCE_ON_GPU", read_member<&Settings::reduce_on_gpu>, "0 or 1"},
     Row{"PENSTOCK_OWN_WINDOWS", read_member<&Settings::own_windows>, "0 or 1"},
+    Row{"PENSTOCK_HELD_BACK", read_member<&Settings::held_back>, "never, forecast or always"},
     Row{"PENSTOCK_DESPITE_FORTRAN", read_member<&Settings::despite_fortran>, "0 or 1"},
     Row{"PENSTOCK_CUPTI", nullptr, "path of libcupti"},
     Row{"PENSTOCK_NVML", nullptr, "path of libnvidia-ml, or none"},

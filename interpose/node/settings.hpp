@@ -17,6 +17,13 @@ enum class ProgressBy : std::uint8_t {
   thread,  ///< also a thread, while the application is in no call
 };
 
+/// When small puts and gets begin.
+enum class HeldBack : std::uint8_t {
+  never,     ///< at once
+  forecast,  ///< together when they are completed, if they were completed at once the last time
+  always     ///< together when they are completed
+};
+
 struct Settings {
   bool move = true;          ///< PENSTOCK_MOVE=0: device buffers are passed to the MPI library unchanged
   bool record = false;       ///< PENSTOCK_RECORD=1; `penstock run` sets it
@@ -42,6 +49,7 @@ struct Settings {
   bool despite_fortran = false;
   bool own_windows =
       false;  ///< PENSTOCK_OWN_WINDOWS=1: windows of host memory are Penstock's, too; for tests
+  HeldBack held_back = HeldBack::forecast;  ///< PENSTOCK_HELD_BACK=never|forecast|always; for tests
 };
 
 /// Thread: any, after read_settings() in MPI_Init.

@@ -11,10 +11,12 @@
 #include "interpose/datatypes/known_type.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/staging/host_memory.hpp"
+#include "interpose/windows/accumulating.hpp"
 #include "interpose/windows/kernel_combination.hpp"
 #include "interpose/windows/memory/queued_work.hpp"
 #include "interpose/windows/movement.hpp"
 #include "interpose/windows/packed_combination.hpp"
+#include "interpose/windows/small_update.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
 
 namespace penstock::interpose {
@@ -22,21 +24,6 @@ namespace {
 
 using transports::BufferView;
 using transports::Layout;
-
-/// Holds the word that makes accumulates into a target's memory atomic to each other.
-class Accumulating {
- public:
-  Accumulating(const SharedWords& words, std::size_t target) : words_(words), target_(target) {
-    wait_with_progress([&] { return words_.try_to_accumulate(target_); });
-  }
-  ~Accumulating() { words_.end_accumulation(target_); }
-  Accumulating(const Accumulating&) = delete;
-  Accumulating& operator=(const Accumulating&) = delete;
-
- private:
-  const SharedWords& words_;
-  std::size_t target_;
-};
 
 Status out_of_host_memory() noexcept {
   return {Code::out_of_memory, "an accumulate's copy in host memory"};
@@ -86,10 +73,27 @@ Status copy_now(MemberMemory& memory, Direction direction, const BufferView& buf
   return status;
 }
 
+/// Returns nothing if the kernel that does it in one step is not there, or cannot do it.
+std::optional<Status> update_in_one_step(Window& window, const CheckedTarget& target,
+                                         const UpdateBuffers& buffers, MPI_Op operation,
+                                         MPI_Datatype element) {
+  const auto update =
+      SmallUpdate::find(window.member(target.rank), target.where, buffers, operation, element);
+  if (!update) return std::nullopt;
+  update->wait_for_application();
+  bool is_done = false;
+  const Accumulating atomically(window.words(), target.rank);
+  const Status updated = update->run(is_done);
+  if (updated.ok() && !is_done) return std::nullopt;
+  return updated;
+}
+
 /// Returns nothing if the values must be combined in host memory.
 std::optional<Status> accumulate_in_place(Window& window, const CheckedTarget& target,
                                           const BufferView& origin, const BufferView* result,
                                           MPI_Op operation, MPI_Datatype element) {
+  const UpdateBuffers buffers{operation != MPI_NO_OP ? &origin : nullptr, nullptr, result};
+  if (const auto updated = update_in_one_step(window, target, buffers, operation, element)) return updated;
   MemberMemory& memory = window.member(target.rank);
   std::optional<KernelCombination> kernel;
   if (operation != MPI_REPLACE && operation != MPI_NO_OP) {
@@ -178,7 +182,8 @@ int compare_and_swap(Window& window, const void* origin, const void* compared, v
   const BufferView from = origin_view(origin, 1, target.datatype);
   const BufferView with = origin_view(compared, 1, target.datatype);
   const BufferView to = origin_view(result, 1, target.datatype);
-  const Status done = swap_packed(window, checked, from, with, to);
+  const auto swapped = update_in_one_step(window, checked, {&from, &with, &to}, MPI_OP_NULL, target.datatype);
+  const Status done = swapped ? *swapped : swap_packed(window, checked, from, with, to);
   return done.ok() ? MPI_SUCCESS : window.errors().raise_status("MPI_Compare_and_swap", done);
 }
 

@@ -218,6 +218,7 @@ int flush_all(Window& window, const char* mpi_call) {
 }
 
 int sync(Window& window) {
+  window.begin_held_back();  // programs wait for each other's puts with this call
   window.wait_for_kernels();
   progress();  // programs poll their memory with this call in between
   std::atomic_thread_fence(std::memory_order_seq_cst);

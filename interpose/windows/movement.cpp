@@ -1,7 +1,9 @@
 #include "interpose/windows/movement.hpp"
 
+#include <optional>
 #include <utility>
 
+#include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/progress/requests.hpp"
 #include "transports/memory/buffer.hpp"
 
@@ -36,6 +38,30 @@ void attach_operation(const std::shared_ptr<Window>& window, const char* mpi_cal
   attach(request, std::make_unique<PendingWindowOperation>(window, mpi_call, std::move(operation)));
 }
 
+namespace {
+
+/// Returns the access if it may begin later: it is small, in one piece on both sides, and its target lies on
+/// a device. `code`: MPI's, if the buffers do not fit.
+std::optional<SmallAccess> as_small(Window& window, Direction direction, const void* origin, MPI_Count count,
+                                    MPI_Datatype datatype, const CheckedTarget& target, int& code) {
+  const auto& memory = window.member(target.rank).reached();
+  std::ptrdiff_t offset = 0;
+  std::size_t bytes = 0;
+  if (origin == MPI_BOTTOM || !memory || !transports::lives_on_device(memory->kind) ||
+      target.where.bytes() > largest_small_access || !target.where.is_contiguous() ||
+      !is_contiguous(datatype, count, &offset, &bytes) || bytes == 0 || bytes > largest_small_access) {
+    return std::nullopt;
+  }
+  // the side that is sent may be the shorter one, as for messages
+  const bool is_put = direction == Direction::put;
+  const std::size_t sent = is_put ? bytes : target.where.bytes();
+  if (sent > (is_put ? target.where.bytes() : bytes)) code = MPI_ERR_TRUNCATE;
+  char* const first = static_cast<char*>(const_cast<void*>(origin)) + offset;
+  return SmallAccess{direction, first, target.rank, target.where.first_offset(), sent};
+}
+
+}  // namespace
+
 int move(const std::shared_ptr<Window>& window, const char* mpi_call, Direction direction, const void* origin,
          MPI_Count count, MPI_Datatype datatype, const TargetPart& target, MPI_Request* request) {
   CheckedTarget checked = check_target(*window, target);
@@ -43,8 +69,12 @@ int move(const std::shared_ptr<Window>& window, const char* mpi_call, Direction 
   if (checked.code != MPI_SUCCESS) return window->raise(checked.code);
   std::unique_ptr<transports::Pull> pull;
   if (!checked.is_nothing) {
+    if (request == nullptr) {
+      const auto small = as_small(*window, direction, origin, count, datatype, checked, checked.code);
+      if (checked.code != MPI_SUCCESS) return window->raise(checked.code);
+      if (small && window->hold_back(*small)) return MPI_SUCCESS;
+    }
     transports::BufferView buffer = origin_view(origin, count, datatype);
-    // the side that is sent may be the shorter one, as for messages
     const std::size_t sent = direction == Direction::put ? buffer.layout.bytes() : checked.where.bytes();
     const std::size_t room = direction == Direction::put ? checked.where.bytes() : buffer.layout.bytes();
     if (sent > room) return window->raise(MPI_ERR_TRUNCATE);
@@ -55,6 +85,7 @@ int move(const std::shared_ptr<Window>& window, const char* mpi_call, Direction 
     const Status started = window->member(checked.rank).start(direction, buffer, checked.where, pull);
     say_what_was_refused();
     if (!started.ok()) return window->errors().raise_status(mpi_call, started);
+    window->note_begun();
   }
   if (pull == nullptr && request == nullptr) return MPI_SUCCESS;
   auto operation = window->keep(checked.rank, std::move(pull));

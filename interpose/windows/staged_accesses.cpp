@@ -84,6 +84,10 @@ class PendingStagedAccess final : public Pending {
 
 }  // namespace
 
+bool has_staged_accesses() noexcept {
+  return staged_access_count.load(std::memory_order_acquire) != 0;
+}
+
 void keep_staged_access(MPI_Win window, int target, StagedCall call, MPI_Request* request) {
   auto access = std::make_shared<StagedAccess>(window, target, std::move(call));
   {
@@ -97,7 +101,7 @@ void keep_staged_access(MPI_Win window, int target, StagedCall call, MPI_Request
 
 int end_staged_accesses(const char* mpi_call, MPI_Win window, std::optional<int> target,
                         const ErrorTarget& errors) {
-  if (staged_access_count.load(std::memory_order_acquire) == 0) return MPI_SUCCESS;
+  if (!has_staged_accesses()) return MPI_SUCCESS;
   std::vector<std::shared_ptr<StagedAccess>> ended;
   {
     StagedAccesses& accesses = staged_accesses();

@@ -4,8 +4,11 @@
 #include <mutex>
 #include <utility>
 
+#include "interpose/node/settings.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/windows/memory/queued_work.hpp"
+#include "transports/host/guarded.hpp"
+#include "transports/host/in_call.hpp"
 
 namespace penstock::interpose {
 
@@ -49,6 +52,7 @@ std::shared_ptr<WindowOperation> Window::keep(std::size_t target, std::unique_pt
 }
 
 bool Window::advance(WindowOperation& operation) noexcept {
+  if (!operation.has_begun) return false;  // another thread begins it
   bool is_over = operation.pull == nullptr;
   if (is_over) return true;
   operation.status = operation.pull->advance(is_over);
@@ -69,7 +73,7 @@ bool Window::step_all(std::optional<std::size_t> target) noexcept {
   const std::lock_guard lock(mutex_);
   bool are_over = true;
   std::erase_if(operations_, [&](const std::shared_ptr<WindowOperation>& operation) {
-    if (target && operation->target != *target) return false;
+    if (target && operation->target && operation->target != target) return false;
     const bool is_over = advance(*operation);
     if (failure_.ok()) failure_ = operation->status;
     are_over = are_over && is_over;
@@ -78,7 +82,58 @@ bool Window::step_all(std::optional<std::size_t> target) noexcept {
   return are_over;
 }
 
+bool Window::hold_back(const SmallAccess& access) {
+  bool are_enough = false;
+  bool holds_back = false;
+  {
+    const std::lock_guard lock(mutex_);
+    forecast_.note_access(transports::steady_now_ns());
+    holds_back = settings().held_back == HeldBack::always ||
+                 (settings().held_back == HeldBack::forecast && forecast_.completes_at_once());
+    if (holds_back) {
+      held_back_.push_back(access);
+      held_back_bytes_ += access.bytes;
+    }
+    are_enough = held_back_.size() >= most_held_accesses || held_back_bytes_ >= most_held_bytes;
+  }
+  // those before one that is not held back have waited in vain
+  if (are_enough || !holds_back) begin_held_back();
+  return holds_back;
+}
+
+void Window::note_begun() noexcept {
+  const std::lock_guard lock(mutex_);
+  forecast_.note_begun(transports::steady_now_ns());
+}
+
+void Window::begin_held_back() {
+  std::vector<SmallAccess> accesses;
+  std::shared_ptr<WindowOperation> operation;
+  {
+    const std::lock_guard lock(mutex_);
+    if (held_back_.empty()) return;
+    operation = std::make_shared<WindowOperation>();
+    operation->has_begun = false;
+    operations_.push_back(operation);
+    accesses = std::exchange(held_back_, {});
+    held_back_bytes_ = 0;
+  }
+  std::unique_ptr<transports::Pull> pull;
+  const Status begun = transports::guarded([&] { return begin_together(accesses, members_, pull); });
+  say_what_was_refused();
+  const std::lock_guard lock(mutex_);
+  operation->pull = std::move(pull);
+  operation->status = begun;
+  operation->has_begun = true;
+  forecast_.note_begun(transports::steady_now_ns());
+}
+
 Status Window::complete(std::optional<std::size_t> target) {
+  {
+    const std::lock_guard lock(mutex_);
+    forecast_.note_completion(transports::steady_now_ns());
+  }
+  begin_held_back();
   wait_with_progress([&] { return step_all(target); });
   const std::lock_guard lock(mutex_);
   return std::exchange(failure_, Status{});

@@ -12,19 +12,22 @@
 #include <vector>
 
 #include "interpose/calls/errors.hpp"
+#include "interpose/windows/access_forecast.hpp"
 #include "interpose/windows/memory/allocated_memory.hpp"
 #include "interpose/windows/memory/member_memory.hpp"
 #include "interpose/windows/memory/shared_words.hpp"
+#include "interpose/windows/small_accesses.hpp"
 #include "transports/copies/pull.hpp"
 #include "transports/host/callers_mutex.hpp"
 
 namespace penstock::interpose {
 
-/// A copy that a call has begun. Changed under its window's mutex.
+/// A copy that a call has begun, or several that begin together. Changed under its window's mutex.
 struct WindowOperation {
-  std::unique_ptr<transports::Pull> pull;  ///< null once it is over
+  std::unique_ptr<transports::Pull> pull;  ///< null once it is over, and while it is begun
   Status status;
-  std::size_t target = 0;
+  std::optional<std::size_t> target;  ///< none: several may be meant
+  bool has_begun = true;
 };
 
 /// What MPI_Win_get_attr returns pointers to.
@@ -86,6 +89,13 @@ class Window {
                                                       std::unique_ptr<transports::Pull> pull);
   /// Steps one, which the caller has a share of; returns whether it is over. Then the window forgets it.
   [[nodiscard]] bool step(WindowOperation& operation);
+  /// Returns whether the window has taken over an access, which begins with others when it must. False: the
+  /// caller begins it at once, and then calls note_begun(). Errors: std::bad_alloc.
+  [[nodiscard]] bool hold_back(const SmallAccess& access);
+  void note_begun() noexcept;
+  /// Begins what was held back. Not to be called by what progress() steps. Errors: std::bad_alloc.
+  void begin_held_back();
+
   /// Completes this rank's operations on a target (none: on all), with progress. Returns the first failure.
   [[nodiscard]] Status complete(std::optional<std::size_t> target);
 
@@ -108,6 +118,9 @@ class Window {
   transports::CallersMutex mutex_;
   Epochs epochs_;
   std::vector<std::shared_ptr<WindowOperation>> operations_;  ///< none that is over
+  std::vector<SmallAccess> held_back_;
+  std::size_t held_back_bytes_ = 0;
+  AccessForecast forecast_;
   std::atomic<bool> is_freed_{false};
   Status failure_;  ///< the first of an operation since the last complete()
 };

@@ -94,12 +94,39 @@ void measure_passive(const Buffers& buffers, MPI_Win window, int rounds) {
     });
     std::printf("| %zu | %.2f | %.2f | %.2f | %.2f |\n", bytes, put, get, from_host, raw);
   }
+}
+
+/// Puts or gets of 4 KiB to and from places `apart` bytes from each other: 4 KiB means neighbours, which can
+/// be joined to one copy.
+constexpr int small_bytes = 4096;
+void put_several(char* from, int puts, int apart, int target, MPI_Win window) {
+  for (int i = 0; i < puts; ++i)
+    MPI_Put(from + i * apart, small_bytes, MPI_BYTE, target, i * apart, small_bytes, MPI_BYTE, window);
+}
+void get_several(char* to, int gets, int apart, int target, MPI_Win window) {
+  for (int i = 0; i < gets; ++i)
+    MPI_Get(to + i * apart, small_bytes, MPI_BYTE, target, i * apart, small_bytes, MPI_BYTE, window);
+}
+
+void measure_operations(const Buffers& buffers, MPI_Win window, int rounds) {
+  constexpr int target = 1;
   std::printf("\n| operation | us |\n|---|---:|\n");
-  std::printf("| 64 puts of 4 KiB, one flush | %.2f |\n", median_us(rounds, [&] {
-                for (int i = 0; i < 64; ++i)
-                  MPI_Put(buffers.own + i * 4096, 4096, MPI_BYTE, target, i * 4096, 4096, MPI_BYTE, window);
-                MPI_Win_flush(target, window);
-              }));
+  std::vector<char> host(64 * 3 * small_bytes);
+  for (const int apart : {small_bytes, 3 * small_bytes}) {
+    const char* const where = apart == small_bytes ? "side by side" : "apart";
+    std::printf("| 64 puts of 4 KiB %s, one flush | %.2f |\n", where, median_us(rounds, [&] {
+                  put_several(buffers.own, 64, apart, target, window);
+                  MPI_Win_flush(target, window);
+                }));
+    std::printf("| 64 puts of 4 KiB %s from host memory, one flush | %.2f |\n", where, median_us(rounds, [&] {
+                  put_several(host.data(), 64, apart, target, window);
+                  MPI_Win_flush(target, window);
+                }));
+    std::printf("| 64 gets of 4 KiB %s, one flush | %.2f |\n", where, median_us(rounds, [&] {
+                  get_several(buffers.own, 64, apart, target, window);
+                  MPI_Win_flush(target, window);
+                }));
+  }
   std::printf("| MPI_Fetch_and_op, flush | %.2f |\n", median_us(rounds, [&] {
                 MPI_Fetch_and_op(buffers.own, buffers.result, MPI_INT, target, 0, MPI_SUM, window);
                 MPI_Win_flush(target, window);
@@ -109,13 +136,38 @@ void measure_passive(const Buffers& buffers, MPI_Win window, int rounds) {
                                      window);
                 MPI_Win_flush(target, window);
               }));
+  int one = 1;
+  int other = 0;
+  int result = 0;
+  std::printf("| MPI_Fetch_and_op of host memory, flush | %.2f |\n", median_us(rounds, [&] {
+                MPI_Fetch_and_op(&one, &result, MPI_INT, target, 0, MPI_SUM, window);
+                MPI_Win_flush(target, window);
+              }));
+  std::printf("| MPI_Compare_and_swap of host memory, flush | %.2f |\n", median_us(rounds, [&] {
+                MPI_Compare_and_swap(&one, &other, &result, MPI_INT, target, 0, window);
+                MPI_Win_flush(target, window);
+              }));
+  std::printf("| MPI_Accumulate of 8 doubles, flush | %.2f |\n", median_us(rounds, [&] {
+                MPI_Accumulate(buffers.own, 8, MPI_DOUBLE, target, 0, 8, MPI_DOUBLE, MPI_SUM, window);
+                MPI_Win_flush(target, window);
+              }));
   for (const std::size_t bytes : {std::size_t{1} << 20, std::size_t{64} << 20}) {
     const int count = static_cast<int>(bytes / sizeof(float));
-    std::printf("| MPI_Accumulate of %zu MiB of floats, flush | %.2f |\n", bytes >> 20,
-                median_us(rounds / 10, [&] {
-                  MPI_Accumulate(buffers.own, count, MPI_FLOAT, target, 0, count, MPI_FLOAT, MPI_SUM, window);
-                  MPI_Win_flush(target, window);
-                }));
+    const auto accumulated = [&](int to) {
+      return median_us(rounds / 10, [&] {
+        MPI_Accumulate(buffers.own, count, MPI_FLOAT, to, 0, count, MPI_FLOAT, MPI_SUM, window);
+        MPI_Win_flush(to, window);
+      });
+    };
+    const double put = median_us(rounds / 10, [&] {
+      MPI_Put(buffers.own, 4 * count, MPI_BYTE, target, 0, 4 * count, MPI_BYTE, window);
+      MPI_Win_flush(target, window);
+    });
+    const double there = accumulated(target);
+    const double local = accumulated(0);
+    std::printf("| MPI_Accumulate of %zu MiB of floats, flush | %.2f |\n", bytes >> 20, there);
+    std::printf("| … put, flush, and MPI_Accumulate into the rank's own memory | %.2f |\n", put + local);
+    std::printf("| … how many times as long (asked: 1.3) | %.2f |\n", there / (put + local));
   }
 }
 
@@ -142,19 +194,21 @@ int main(int argc, char** argv) {
   if (rank == 0) {
     MPI_Win_lock_all(0, window);
     measure_passive(buffers, window, rounds);
+    measure_operations(buffers, window, rounds);
     MPI_Win_unlock_all(window);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Win_fence(0, window);
   const double empty = median_us(rounds, [&] { MPI_Win_fence(0, window); });
-  const double halos = median_us(rounds, [&] {
-    for (int i = 0; i < 26; ++i)
-      MPI_Put(buffers.own + i * 4096, 4096, MPI_BYTE, 1 - rank, i * 4096, 4096, MPI_BYTE, window);
-    MPI_Win_fence(0, window);
-  });
-  if (rank == 0) {
-    std::printf("| MPI_Win_fence, empty | %.2f |\n| … with 26 puts of 4 KiB from each rank | %.2f |\n", empty,
-                halos);
+  if (rank == 0) std::printf("| MPI_Win_fence, empty | %.2f |\n", empty);
+  for (const int apart : {small_bytes, 3 * small_bytes}) {
+    const double halos = median_us(rounds, [&] {
+      put_several(buffers.own, 26, apart, 1 - rank, window);
+      MPI_Win_fence(0, window);
+    });
+    if (rank != 0) continue;
+    std::printf("| … with 26 puts of 4 KiB %s from each rank | %.2f |\n",
+                apart == small_bytes ? "side by side" : "apart", halos);
   }
   MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
   MPI_Win_free(&window);

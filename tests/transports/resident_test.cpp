@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <optional>
 #include <random>
 #include <thread>
@@ -375,6 +376,116 @@ TEST(ResidentCopy, downloads_and_uploads_any_size_at_any_alignment_and_nothing_e
   EXPECT_FALSE(copy.is_ready_for_host(source.data(), kernels::bounce_bytes + 1));
   EXPECT_FALSE(copy.is_ready_for_host(source.data(), 0));
   send_away(copy);
+}
+
+/// Elements of one type in device memory: what an update combines, what it is compared with, the target, and
+/// its earlier values.
+template <typename T>
+class Updated {
+ public:
+  explicit Updated(const std::vector<T>& target, const std::vector<T>& operand,
+                   const std::vector<T>& compared)
+      : count_(target.size()), memory_(BufferKind::device, 4 * target.size() * sizeof(T) + sizeof(T)) {
+    std::vector<T> all(4 * count_ + 1, T{99});
+    std::ranges::copy(target, all.begin());
+    std::ranges::copy(operand, all.begin() + count_);
+    std::ranges::copy(compared, all.begin() + 2 * count_);
+    Bytes bytes(memory_.bytes());
+    std::memcpy(bytes.data(), all.data(), bytes.size());
+    memory_.write(bytes);
+  }
+  [[nodiscard]] UpdateOrder order(kernels::UpdateKind kind, std::size_t count) const {
+    UpdateOrder order;
+    order.target = memory_.data();
+    order.operand.address = at(memory_, count_ * sizeof(T));
+    order.compared.address = at(memory_, 2 * count_ * sizeof(T));
+    order.result = at(memory_, 3 * count_ * sizeof(T));
+    order.bytes = static_cast<std::uint32_t>(count * sizeof(T));
+    order.element_bytes = sizeof(T);
+    order.kind = kind;
+    return order;
+  }
+  void expect(const std::vector<T>& target, const std::vector<T>& earlier) const {
+    const Bytes bytes = memory_.read();
+    std::vector<T> all(4 * count_ + 1);
+    std::memcpy(all.data(), bytes.data(), bytes.size());
+    EXPECT_EQ(std::vector<T>(all.begin(), all.begin() + count_), target);
+    EXPECT_EQ(std::vector<T>(all.begin() + 3 * count_, all.end() - 1), earlier);
+    EXPECT_EQ(all.back(), T{99});
+  }
+  [[nodiscard]] const GpuMemory& memory() const { return memory_; }
+
+ private:
+  std::ptrdiff_t count_;
+  GpuMemory memory_;
+};
+
+TEST(ResidentCopy, updates_elements_in_place_and_returns_what_they_were) {
+  using kernels::ResidentType;
+  using kernels::UpdateKind;
+  using Operation = kernels::ReductionOperation;
+  ResidentCopy copy(context_of_device_0());
+  const Updated<std::int32_t> sums({1, 2, -3, 4}, {10, 20, 30, 40}, {});
+  const Updated<double> maxima({1.5, 2.5}, {2.0, 2.0}, {});
+  const Updated<std::uint8_t> replaced({1, 2, 3, 4, 5}, {6, 7, 8, 9, 10}, {});
+  const Updated<std::uint16_t> kept({7, 8}, {}, {});
+  const Updated<std::uint64_t> swapped({5, 6}, {50, 60}, {5, 7});
+  const std::vector<std::int64_t> many(kernels::largest_update / 8, 1);
+  const Updated<std::int64_t> largest(many, many, {});
+  const Updated<std::uint32_t> counter({40}, {}, {});
+  ASSERT_TRUE(copy.launch(sums.memory().data(), stay(30 * second_ns, 60 * second_ns)).ok());
+  ASSERT_TRUE(comes_true([&] { return copy.is_ready(); }));
+  const auto carry_out = [&](const UpdateOrder& order) {
+    ASSERT_TRUE(copy.is_ready_for(order));
+    copy.order(order);
+    ASSERT_EQ(outcome_of(copy), Outcome::copied);
+  };
+  UpdateOrder order = sums.order(UpdateKind::combine, 3);
+  order.type = ResidentType::int32;
+  order.operation = Operation::sum;
+  carry_out(order);
+  order = maxima.order(UpdateKind::combine, 2);
+  order.type = ResidentType::float64;
+  order.operation = Operation::maximum;
+  carry_out(order);
+  carry_out(replaced.order(UpdateKind::replace, 4));
+  carry_out(kept.order(UpdateKind::keep, 2));
+  carry_out(swapped.order(UpdateKind::swap, 2));
+  order = largest.order(UpdateKind::combine, many.size());
+  order.type = ResidentType::int64;
+  order.operation = Operation::sum;
+  carry_out(order);
+  order.result = nullptr;
+  carry_out(order);
+  EXPECT_FALSE(copy.is_ready_for(largest.order(UpdateKind::keep, many.size() + 1)));
+
+  // of host memory
+  order = counter.order(UpdateKind::combine, 1);
+  order.type = ResidentType::uint32;
+  order.operation = Operation::sum;
+  order.operand = {nullptr, 2};
+  std::uint32_t found = 0;
+  order.result = nullptr;
+  order.host_result = &found;
+  for (const std::uint32_t earlier : {40u, 42u, 44u}) {
+    carry_out(order);
+    EXPECT_EQ(found, earlier);
+  }
+  order.kind = UpdateKind::swap;
+  order.operand = {nullptr, 0xffffffff};
+  for (const std::uint32_t compared : {45u, 46u}) {
+    order.compared = {nullptr, compared};
+    carry_out(order);
+    EXPECT_EQ(found, 46u);
+  }
+  send_away(copy);
+  sums.expect({11, 22, 27, 4}, {1, 2, -3, 99});
+  maxima.expect({2.0, 2.5}, {1.5, 2.5});
+  replaced.expect({6, 7, 8, 9, 5}, {1, 2, 3, 4, 99});
+  kept.expect({7, 8}, {7, 8});
+  swapped.expect({50, 6}, {5, 6});
+  largest.expect(std::vector<std::int64_t>(many.size(), 3), many);
+  counter.expect({0xffffffff}, {99});
 }
 
 TEST(ResidentCopy, stamped_payloads_of_before_are_not_taken_for_new_ones) {

@@ -50,7 +50,7 @@ __device__ void await_task(const ResidentKernel& resident, std::uint64_t began_n
     if (threadIdx.x == 0) {
       is_there = take_and_relay(part, resident, done, task);
       if (!is_there && is_leaving) {
-        task = {nullptr, nullptr, 0, done, false, false, false, false, false, true, {}};
+        task = {nullptr, nullptr, 0, done, false, false, false, false, false, false, true, {}};
         is_there = true;
       } else if (!is_there && attendance.is_over(part)) {
         publish(resident.mailbox->leaving, resident.launch);
@@ -60,7 +60,8 @@ __device__ void await_task(const ResidentKernel& resident, std::uint64_t began_n
       if (is_there && is_leaving) task.is_last = true;
     }
     __syncwarp();
-    const bool has_words = is_there && (task.comes_beside || task.is_strided || task.is_one_shot);
+    const bool has_words =
+        is_there && (task.comes_beside || task.is_strided || task.is_one_shot || task.is_update);
     const bool is_complete = is_there && (!has_words || __all_sync(~0u, has_come(part, task, payload)));
     __syncwarp();
     if (!is_complete) continue;
@@ -68,6 +69,7 @@ __device__ void await_task(const ResidentKernel& resident, std::uint64_t began_n
         task.is_one_shot ? (payload[OneShotWords::what] >> OneShotWords::is_shared & 1) != 0 : task.is_shared;
     if (has_words && is_shared) relay_with_words(resident, part, payload);
     if (threadIdx.x == 0 && task.is_strided) read_strided(payload, resident, task);
+    if (threadIdx.x == 0 && task.is_update) read_update(payload, resident, task.bytes);
     if (task.is_one_shot) read_one_shot(payload, resident, task.from);
     __syncwarp();  // the other threads may use at once what the first one has read
     return;
@@ -113,6 +115,10 @@ __device__ void execute(const ResidentKernel& resident, const ResidentTask& task
     copy_strided<Loads::fresh>(task.strided, 0, UINT32_MAX, task.is_shared ? spread_over_blocks() : group);
     return;
   }
+  if (task.is_update) {
+    update_elements(update_task(), group);
+    return;
+  }
   if (task.is_one_shot) {
     run_one_shot(one_shot_task().type, one_shot_task().collective, block_counters[resident.slot].has_given_up,
                  one_shot_task().is_shared ? spread_over_blocks() : group);
@@ -133,6 +139,7 @@ __device__ bool is_small(const ResidentTask& task) {
   constexpr std::uint32_t one_round_stamped = warp_threads * 2 * stamped_bytes;
   constexpr std::uint32_t one_line_each = warp_threads * one_shot_line_bytes;
   if (task.is_strided) return false;
+  if (task.is_update) return true;
   if (task.is_one_shot) return task.bytes <= one_line_each && !one_shot_task().is_shared;
   return task.bytes <= (task.goes_down_stamped ? one_round_stamped : one_round);
 }

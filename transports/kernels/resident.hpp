@@ -63,6 +63,8 @@ inline constexpr std::uint64_t least_address = 4096;
 static_assert((largest_shared_strided_order - 1) >> 16 << strided_size_shift < least_address);
 /// Replaces `to`, too: the words beside the order describe the collective, and a OneShotRoute its partners.
 inline constexpr std::uint64_t one_shot_address = 5;
+/// The same for an update in place (element_update.hpp), whose `from` stands for nothing.
+inline constexpr std::uint64_t update_address = 6;
 inline constexpr std::uint32_t bounce_bytes = 65536;
 
 /// A small payload to or from host memory travels in stamped words: four bytes each, and above them the count
@@ -113,6 +115,21 @@ struct OneShotWords {
   static constexpr std::uint32_t is_for_each = 20;
   static constexpr std::uint32_t is_checked = 21;
   static constexpr std::uint32_t is_shared = 22;  ///< by all blocks of the launch
+};
+/// The words beside an order for an update. An operand of at most 8 bytes may be in place of its address.
+struct UpdateWords {
+  static constexpr std::uint32_t target = 0;
+  static constexpr std::uint32_t result = 2;  ///< 0: none
+  static constexpr std::uint32_t operand = 4;
+  static constexpr std::uint32_t compared = 6;
+  static constexpr std::uint32_t what = 8;  ///< the fields below
+  // first bit of each field:
+  static constexpr std::uint32_t type = 0;       ///< a ResidentType
+  static constexpr std::uint32_t operation = 4;  ///< a ReductionOperation
+  static constexpr std::uint32_t kind = 12;      ///< an UpdateKind
+  static constexpr std::uint32_t element_shift = 14;
+  static constexpr std::uint32_t has_operand = 16;  ///< its value, not its address
+  static constexpr std::uint32_t has_compared = 17;
 };
 /// The kernel waits no longer than this for late partners of a collective, as other orders wait for it.
 #ifdef PENSTOCK_SIMULATED_GPU

@@ -2,6 +2,7 @@
 // others. Only kernels.cu includes this file.
 #pragma once
 
+#include "transports/kernels/element_update.cuh"
 #include "transports/kernels/loads.cuh"
 #include "transports/kernels/one_shot_collective.cuh"
 #include "transports/kernels/polling.cuh"
@@ -45,6 +46,7 @@ struct ResidentTask {
   bool goes_down_stamped;  ///< in place of `to`
   bool is_strided;         ///< a copy as in `strided`
   bool is_one_shot;        ///< a collective as in one_shot_task()
+  bool is_update;          ///< as in update_task()
   bool is_last;
   StridedItem strided;
 };
@@ -56,6 +58,12 @@ struct OneShotTask {
 /// The block's; large, and seldom used.
 __device__ OneShotTask& one_shot_task() {
   __shared__ OneShotTask task;
+  return task;
+}
+
+/// The block's.
+__device__ ElementUpdate& update_task() {
+  __shared__ ElementUpdate task;
   return task;
 }
 
@@ -79,6 +87,7 @@ __device__ bool take(const ResidentOrder& order, const ResidentKernel& resident,
   task.comes_beside = from == beside_address;
   task.is_strided = to < least_address && to % (1u << strided_size_shift) == strided_address;
   task.is_one_shot = to == one_shot_address;
+  task.is_update = to == update_address;
   task.goes_down_stamped = to == down_address;
   task.is_last = to == 0;
   if (task.is_strided) {
@@ -125,7 +134,8 @@ __device__ ResidentOrder look(const ResidentMailbox& mailbox) {
 __device__ bool has_come(const ResidentOrder& part, const ResidentTask& task, std::uint32_t* payload) {
   if (threadIdx.x == 0 || threadIdx.x >= line_threads) return true;
   const std::uint64_t words[] = {part.from, part.to};
-  const std::uint32_t bytes = task.is_strided || task.is_one_shot ? largest_beside : task.bytes;
+  const std::uint32_t bytes =
+      task.is_strided || task.is_one_shot || task.is_update ? largest_beside : task.bytes;
   for (std::uint32_t i = 0; i < 2; ++i) {
     const std::uint32_t index = 2 * (threadIdx.x - 1) + i;
     if (index * stamped_bytes >= bytes) break;
@@ -157,6 +167,25 @@ __device__ void read_strided(const std::uint32_t* words, const ResidentKernel& r
   task.strided.to_begin = task.strided.from_begin = 0;
   task.strided.to_loops = loops_of(words + StridedWords::to_side);
   task.strided.from_loops = loops_of(words + StridedWords::from_side);
+}
+
+/// Decodes an update's words, which stay where they are while it is executed.
+__device__ void read_update(const std::uint32_t* words, const ResidentKernel& resident, std::uint32_t bytes) {
+  const std::uint32_t what = words[UpdateWords::what];
+  const auto field = [&](std::uint32_t position, std::uint32_t mask) { return what >> position & mask; };
+  const auto address = [&](std::uint32_t word) { return memory_of(wide(words + word), resident); };
+  ElementUpdate& update = update_task();
+  update.target = address(UpdateWords::target);
+  update.result = wide(words + UpdateWords::result) == 0 ? nullptr : address(UpdateWords::result);
+  update.operand = words + UpdateWords::operand;
+  if (field(UpdateWords::has_operand, 1) == 0) update.operand = address(UpdateWords::operand);
+  update.compared = words + UpdateWords::compared;
+  if (field(UpdateWords::has_compared, 1) == 0) update.compared = address(UpdateWords::compared);
+  update.element_shift = field(UpdateWords::element_shift, 3);
+  update.count = bytes >> update.element_shift;
+  update.kind = static_cast<UpdateKind>(field(UpdateWords::kind, 3));
+  update.type = static_cast<ResidentType>(field(UpdateWords::type, 0xf));
+  update.operation = static_cast<ReductionOperation>(field(UpdateWords::operation, 0xff));
 }
 
 /// Decodes a one-shot collective's words, and the route. A warp runs this, as the data of each rank takes

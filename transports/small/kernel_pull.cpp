@@ -17,7 +17,7 @@ class KernelPull final : public Pull, public Recycled<KernelPull> {
  public:
   explicit KernelPull(std::shared_ptr<const void> keeper) noexcept : keeper_(std::move(keeper)) {}
 
-  [[nodiscard]] Status start(const CopyItem& item, std::uint64_t handed_over_ns,
+  [[nodiscard]] Status start(std::span<const CopyItem> items, std::uint64_t handed_over_ns,
                              const cuda::ContextRef& context) {
     const cuda::ContextScope scope(*context);
     if (!scope.status().ok()) return scope.status();
@@ -25,7 +25,7 @@ class KernelPull final : public Pull, public Recycled<KernelPull> {
     if (Status made = context->next_pull_stream(stream); !made.ok()) return made;
     if (Status ordered = cuda::order_after_application(context, stream, handed_over_ns); !ordered.ok())
       return ordered;
-    Status launched = copy_.launch(context, stream, {&item, 1});
+    Status launched = copy_.launch(context, stream, items);
     return launched.code() == Code::out_of_memory ? Status{Code::declined, launched.where()} : launched;
   }
 
@@ -86,7 +86,19 @@ CopyItem item_of(const CopySource& source, const BufferView& destination) noexce
 Status start_by_kernel(const CopySource& source, const BufferView& destination,
                        const cuda::ContextRef& context, std::unique_ptr<Pull>& pull) {
   auto made = std::make_unique<KernelPull>(source.keeper);
-  Status started = made->start(item_of(source, destination), destination.handed_over_ns, context);
+  const CopyItem item = item_of(source, destination);
+  Status started = made->start({&item, 1}, destination.handed_over_ns, context);
+  if (started.ok()) pull = std::move(made);
+  return started;
+}
+
+Status start_together(std::span<const CopyItem> items, std::uint64_t handed_over_ns,
+                      const cuda::ContextRef& context, std::shared_ptr<const void> keeper,
+                      std::unique_ptr<Pull>& pull) {
+  if (context == nullptr || !runs_copy_kernels(*context))
+    return {Code::declined, "several copies, and no kernels for them"};
+  auto made = std::make_unique<KernelPull>(std::move(keeper));
+  Status started = made->start(items, handed_over_ns, context);
   if (started.ok()) pull = std::move(made);
   return started;
 }

@@ -287,6 +287,27 @@ bool upload_by_resident_kernel(const BufferView& destination, const void* from,
   });
 }
 
+Status update_by_resident_kernel(const UpdateOrder& order, const cuda::ContextRef& context,
+                                 bool& is_done) noexcept {
+  is_done = false;
+  if (!is_lingering()) return {};
+  Status updated = guarded([&]() -> Status {
+    auto outcome = ResidentCopy::Outcome::missed;
+    const std::lock_guard lock(all_kernels().mutex);
+    ResidentCopy& kernel = all_kernels().of(context)->copy;
+    if (!kernel.is_ready_for(order)) return {};
+    kernel.order(order);
+    Status state;
+    do {
+      state = kernel.query(outcome);
+    } while (state.ok() && outcome == ResidentCopy::Outcome::pending);
+    is_done = outcome == ResidentCopy::Outcome::copied;
+    return state;
+  });
+  if (updated.ok() && !is_done) note_small_copy(context, order.target);
+  return updated;
+}
+
 Status start_alone(const CopySource& source, const BufferView& destination, const cuda::ContextRef& context,
                    std::unique_ptr<Pull>& pull) {
   const bool suits = suits_resident_kernel(source, destination);

@@ -228,6 +228,37 @@ void ResidentCopy::order(const OneShotOrder& collective) noexcept {
   order_between(kernels::one_shot_address, address_of(collective.own), bytes);
 }
 
+bool ResidentCopy::is_ready_for(const UpdateOrder& update) const noexcept {
+  return update.bytes > 0 && update.bytes <= kernels::largest_update && is_ready();
+}
+
+void ResidentCopy::order(const UpdateOrder& update) noexcept {
+  using Words = kernels::UpdateWords;
+  count();
+  Beside words = {};
+  const auto put_operand = [&](std::uint32_t word, const UpdateOrder::Operand& operand) {
+    put_wide(words, word, operand.address != nullptr ? address_of(operand.address) : operand.value);
+  };
+  put_wide(words, Words::target, address_of(update.target));
+  put_wide(words, Words::result,
+           update.host_result != nullptr ? kernels::bounce_address : address_of(update.result));
+  put_operand(Words::operand, update.operand);
+  put_operand(Words::compared, update.compared);
+  const auto flag = [](bool is_set, std::uint32_t position) {
+    return static_cast<std::uint32_t>(is_set) << position;
+  };
+  words[Words::what] = static_cast<std::uint32_t>(update.type) << Words::type |
+                       static_cast<std::uint32_t>(update.operation) << Words::operation |
+                       static_cast<std::uint32_t>(update.kind) << Words::kind |
+                       static_cast<std::uint32_t>(std::countr_zero(update.element_bytes))
+                           << Words::element_shift |
+                       flag(update.operand.address == nullptr, Words::has_operand) |
+                       flag(update.compared.address == nullptr, Words::has_compared);
+  write_beside(words, kernels::words_beside);
+  if (update.host_result != nullptr) download_ = {static_cast<char*>(update.host_result), update.bytes};
+  order_between(kernels::update_address, 0, update.bytes);
+}
+
 bool ResidentCopy::was_incomplete() const noexcept {
   return read(mailbox_->incomplete) == orders_;
 }

@@ -62,6 +62,9 @@ class ResidentCopy {
   void order(const OneShotOrder& collective) noexcept;
   /// After such an order: others were late or sent something else.
   [[nodiscard]] bool was_incomplete() const noexcept;
+  /// The same for an update in place.
+  [[nodiscard]] bool is_ready_for(const UpdateOrder& update) const noexcept;
+  void order(const UpdateOrder& update) noexcept;
   enum class Outcome : std::uint8_t {
     pending,
     copied,

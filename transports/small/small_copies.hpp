@@ -8,7 +8,9 @@
 #include <memory>
 #include <span>
 
+#include "transports/copies/copy_kernels.hpp"
 #include "transports/copies/copy_pull.hpp"
+#include "transports/kernels/element_update.hpp"
 #include "transports/kernels/one_shot_collective.hpp"
 
 namespace penstock::transports {
@@ -34,6 +36,14 @@ void set_linger(std::uint64_t linger_ns) noexcept;
 /// driver cannot run our kernels.
 [[nodiscard]] Status start_small_copy(const CopySource& source, const BufferView& destination,
                                       const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
+
+/// Starts several copies by one launch, behind the work that the application had queued in the context at
+/// `handed_over_ns` (0: now). There are at most CopyKernels::most_items; they may run in any order. Kernels
+/// of the context must reach all of their memory, which `keeper` keeps mapped. Thread: any; the pull one at a
+/// time. Errors: the driver's refusal; `declined` if no kernel serves: nothing was copied.
+[[nodiscard]] Status start_together(std::span<const CopyItem> items, std::uint64_t handed_over_ns,
+                                    const cuda::ContextRef& context, std::shared_ptr<const void> keeper,
+                                    std::unique_ptr<Pull>& pull);
 
 /// Starts a copy within a device by the resident kernel; null if none is ready for it. Thread: any; the pull
 /// one at a time.
@@ -107,6 +117,31 @@ inline constexpr std::uint32_t largest_one_shot_order = 262144;
 /// Orders the collective; null if no kernel is ready for it. Thread: any.
 [[nodiscard]] std::unique_ptr<OrderedCollective> order_one_shot(const OneShotOrder& order,
                                                                 const cuda::ContextRef& context);
+
+/// An update in place (kernels::ElementUpdate) for the resident kernel. All device memory is of the context
+/// or mapped in it, and aligned as the elements are.
+struct UpdateOrder {
+  /// At an address on the device, or a value.
+  struct Operand {
+    const void* address = nullptr;
+    std::uint64_t value = 0;
+  };
+  void* target = nullptr;
+  Operand operand;
+  Operand compared;
+  void* result = nullptr;       ///< on the device, or
+  void* host_result = nullptr;  ///< in host memory; both null: the earlier values are not wanted
+  std::uint32_t bytes = 0;      ///< of all elements; at most kernels::largest_update
+  std::uint32_t element_bytes = 0;
+  kernels::UpdateKind kind{};
+  kernels::ResidentType type{};
+  kernels::ReductionOperation operation{};
+};
+/// Makes the update, at once, if a resident kernel is ready; the application's earlier work is done.
+/// `is_done` false: nothing was changed, and a kernel has become likelier for the next. Thread: any. Errors:
+/// the kernel has failed.
+[[nodiscard]] Status update_by_resident_kernel(const UpdateOrder& order, const cuda::ContextRef& context,
+                                               bool& is_done) noexcept;
 
 /// Notes a copy that the resident kernel could have made; enough of them launch the kernel. Cost: a load if
 /// lingering is off; else some tens of ns, and now and then a launch (2.6 µs on an H200 host). `known`:

@@ -243,11 +243,18 @@ MemberMemory::ForKernels MemberMemory::for_kernels(const BufferView& origin,
   if (!reached_ || !belongs_to_context(reached_->kind) || !where.is_contiguous()) return found;
   static_cast<void>(transports::guarded([&]() -> Status {
     const auto [buffer, context, keeper] = addressed_for(origin);
-    if (buffer.context == origin.buffer.context)
-      found = {static_cast<char*>(buffer.pointer) + where.first_offset(), keeper};
+    if (buffer.context == origin.buffer.context || !lives_on_device(origin.buffer.kind)) {
+      found = {static_cast<char*>(buffer.pointer) + where.first_offset(),
+               context != nullptr ? context : Context::of(buffer), keeper};
+    }
     return {};
   }));
   return found;
+}
+
+std::optional<BufferView> MemberMemory::for_uploads(const Layout& where) const {
+  if (!reached_ || !belongs_to_context(reached_->kind)) return std::nullopt;
+  return view(*reached_, where);
 }
 
 Status MemberMemory::read(void* packed, const Layout& where) noexcept {

@@ -55,11 +55,15 @@ class MemberMemory {
   /// A part as kernels address it, and what keeps it mapped.
   struct ForKernels {
     void* address = nullptr;  ///< null: they do not reach it
+    transports::cuda::ContextRef context = {};
     std::shared_ptr<const void> keeper = {};
   };
   /// Returns a part as kernels of the origin's context address it, if it is device memory and in one piece.
+  /// If the origin is host memory, they are of a context that maps the part.
   [[nodiscard]] ForKernels for_kernels(const transports::BufferView& origin,
                                        const transports::Layout& where) const noexcept;
+  /// Returns the view of a part for uploads (transports::upload_together); nothing if it is not a context's.
+  [[nodiscard]] std::optional<transports::BufferView> for_uploads(const transports::Layout& where) const;
   /// Returns the memory as GPU or host of this process address it; empty if only the kernel reaches it.
   [[nodiscard]] const std::optional<transports::Buffer>& reached() const noexcept { return reached_; }
 

@@ -51,6 +51,44 @@ TEST_P(Accumulates, fetch_what_was_there_before_each) {
   for (std::size_t i = 0; i < all.size(); ++i) EXPECT_EQ(all[i], static_cast<long>(i));
 }
 
+/// So many in a row that a kernel becomes resident, which makes them in one step.
+TEST_P(Accumulates, of_one_element_follow_each_other_in_a_loop) {
+  constexpr int rounds = 300;
+  WindowOf<int> window(MemoryKind::device, static_cast<std::size_t>(ranks()), 0);
+  Elements<int> operands(GetParam(), rounds);
+  Elements<int> compared(GetParam(), rounds);
+  Elements<int> results(GetParam(), 3 * rounds, -1);
+  std::vector<int> numbers(rounds);
+  for (int i = 0; i < rounds; ++i) numbers[static_cast<std::size_t>(i)] = i % 7 + 1;
+  operands.set(numbers);
+  std::vector<int> expected(3 * rounds);
+  std::vector<int> compared_with(rounds);
+  int value = 0;
+  for (std::size_t i = 0; i < rounds; ++i) {
+    expected[3 * i] = value;
+    value += numbers[i];
+    expected[3 * i + 1] = value;
+    compared_with[i] = i % 3 == 0 ? value : value + 1;  // every third one is swapped
+    if (i % 3 == 0) value = numbers[i];
+    expected[3 * i + 2] = value;
+  }
+  compared.set(compared_with);
+  const int target = (rank() + 1) % ranks();
+  MPI_Win_lock_all(0, window.get());
+  for (int i = 0; i < rounds; ++i) {
+    int* const to = results.data() + 3 * i;
+    MPI_Fetch_and_op(operands.data() + i, to, MPI_INT, target, rank(), MPI_SUM, window.get());
+    MPI_Compare_and_swap(operands.data() + i, compared.data() + i, to + 1, MPI_INT, target, rank(),
+                         window.get());
+    MPI_Fetch_and_op(nullptr, to + 2, MPI_INT, target, rank(), MPI_NO_OP, window.get());
+    MPI_Win_flush(target, window.get());
+  }
+  MPI_Win_unlock_all(window.get());
+  EXPECT_EQ(results.get(), expected);
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_EQ(window.elements()[static_cast<std::size_t>((rank() + ranks() - 1) % ranks())], value);
+}
+
 TEST_P(Accumulates, MPI_Compare_and_swap_has_one_winner) {
   WindowOf<int> window(kind_of_rank(mixed), 1, -1);
   Elements<int> own(GetParam(), 1, rank());

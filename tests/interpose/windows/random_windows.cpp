@@ -2,21 +2,16 @@
 // whose members have memory of all kinds, and on one of host memory, which is the MPI library's. After each
 // epoch both must hold the same bytes, as must the origins' buffers.
 //   random_windows [--first SEED|date] [--seeds N]
-//
-// What makes results defined: a window is cut into cells. In each epoch a cell has one role: one origin puts
-// into it; anybody gets from it; all accumulate into it by one operation that is exact in any order; or one
-// origin does to it what it likes by accumulates, which MPI keeps in order.
 #include <mpi.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
-#include <numeric>
-#include <string_view>
 #include <vector>
 
 #include "tests/interpose/windows/library_windows.hpp"
+#include "tests/interpose/windows/random_program.hpp"
 #include "tests/support/job_seeds.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/random.hpp"
@@ -24,72 +19,12 @@
 
 namespace {
 
+using namespace penstock::windows;
 using penstock::test_support::Memory;
-using penstock::test_support::MemoryKind;
 using penstock::test_support::Random;
-using penstock::windows::library_makes_windows;
-
-constexpr std::size_t cell_bytes = 256;
-constexpr std::size_t arena_bytes = 64 * 1024;
-constexpr std::array arena_kinds = {MemoryKind::device, MemoryKind::pageable, MemoryKind::pinned,
-                                    MemoryKind::managed};
 
 int own_rank = 0;
 int rank_count = 0;
-
-/// A predefined type with operations that are exact in any order on the numbers used here.
-struct Basic {
-  MPI_Datatype type;
-  std::size_t bytes;
-  std::vector<MPI_Op> operations;
-  bool is_integer;
-};
-const std::vector<Basic>& basics() {
-  static const std::vector<Basic> all = {
-      {MPI_INT, 4, {MPI_SUM, MPI_BXOR, MPI_MAX, MPI_LAND}, true},
-      {MPI_LONG, 8, {MPI_SUM, MPI_BOR, MPI_MIN}, true},
-      {MPI_DOUBLE, 8, {MPI_MAX, MPI_MIN}, false},
-      {MPI_FLOAT, 4, {MPI_MAX, MPI_MIN}, false},
-      {MPI_SHORT, 2, {MPI_SUM, MPI_BAND}, true},
-      {MPI_UNSIGNED_CHAR, 1, {MPI_BXOR, MPI_SUM}, true},
-      {MPI_2INT, 8, {MPI_MINLOC, MPI_MAXLOC}, false},
-  };
-  return all;
-}
-
-/// How elements lie: `count` of `type`, which spans at most a cell.
-struct Shape {
-  enum class Kind { plain, vector, indexed } kind = Kind::plain;
-  int elements = 1;
-  int block = 1;
-  int stride = 1;
-  std::vector<int> places;  ///< of blocks
-};
-Shape draw_shape(Random& random, int elements, int room) {
-  Shape shape;
-  shape.elements = elements;
-  const int which = random.between(0, 2);
-  if (which == 1) {
-    for (int block = random.between(1, 4); block > 0; --block) {
-      if (elements % block != 0) continue;
-      const int blocks = elements / block;
-      const int most = blocks == 1 ? block : (room - block) / (blocks - 1);
-      if (most < block) break;
-      shape = {Shape::Kind::vector, elements, block, random.between(block, most), {}};
-      break;
-    }
-  } else if (which == 2) {
-    // blocks of two or one, in any order
-    const int block = elements % 2 == 0 ? random.between(1, 2) : 1;
-    std::vector<int> slots(static_cast<std::size_t>(room / block));
-    std::iota(slots.begin(), slots.end(), 0);
-    for (std::size_t i = slots.size(); i > 1; --i) std::swap(slots[i - 1], slots[random.below(i)]);
-    slots.resize(static_cast<std::size_t>(elements / block));
-    for (int& slot : slots) slot *= block;
-    shape = {Shape::Kind::indexed, elements, block, 0, slots};
-  }
-  return shape;
-}
 
 /// A datatype with its count.
 class Typed {
@@ -120,151 +55,20 @@ class Typed {
   bool is_made_ = false;
 };
 
-enum class Call { put, get, accumulate, get_accumulate, fetch_and_op, compare_and_swap };
-
-struct Operation {
-  int origin = 0;
-  int target = 0;
-  std::size_t cell = 0;
-  Call call = Call::put;
-  std::size_t basic = 0;
-  std::size_t operation = 0;  ///< of the basic's; beyond: MPI_REPLACE, MPI_NO_OP
-  Shape origin_shape;
-  Shape target_shape;
-  std::size_t arena = 0;
-  std::size_t offset = 0;  ///< of three places of a cell each
-  bool has_request = false;
-  bool is_flushed = false;  ///< where the epoch allows it
-  bool is_waited_for_late = false;
-
-  [[nodiscard]] MPI_Op mpi_operation() const {
-    const auto& known = basics()[basic].operations;
-    if (operation < known.size()) return known[operation];
-    return operation == known.size() ? MPI_REPLACE : MPI_NO_OP;
-  }
-};
-
-enum class Sync { fence, lock, lock_all, group };
-struct Epoch {
-  Sync sync = Sync::fence;
-  std::vector<Operation> operations;
-  std::vector<int> lock_kinds;  ///< of each origin and target
-  std::uint64_t local_seed = 0;
-};
-struct Program {
-  std::vector<std::size_t> cells;  ///< of each rank
-  std::vector<MemoryKind> kinds;
-  std::vector<int> units;
-  std::vector<Epoch> epochs;
-};
-
-Operation draw_operation(Random& random, Call call, std::size_t basic, std::size_t operation) {
-  Operation drawn;
-  drawn.call = call;
-  drawn.basic = basic;
-  drawn.operation = operation;
-  const int room = static_cast<int>(cell_bytes / basics()[basic].bytes);
-  const bool is_one = call == Call::fetch_and_op || call == Call::compare_and_swap;
-  const int elements = is_one ? 1 : random.between(1, room);
-  drawn.origin_shape = is_one ? Shape{} : draw_shape(random, elements, room);
-  drawn.target_shape = is_one ? Shape{} : draw_shape(random, elements, room);
-  drawn.arena = random.below(arena_kinds.size());
-  drawn.has_request = !is_one && random.chance(30);
-  drawn.is_flushed = random.chance(30);
-  drawn.is_waited_for_late = random.chance(50);
-  return drawn;
-}
-
-Epoch draw_epoch(Random& random, const Program& program) {
-  Epoch epoch;
-  epoch.sync = static_cast<Sync>(random.below(4));
-  epoch.local_seed = random.next();
-  for (int i = 0; i < rank_count * rank_count; ++i)
-    epoch.lock_kinds.push_back(random.chance(50) ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE);
-  const bool may_request = epoch.sync == Sync::lock || epoch.sync == Sync::lock_all;
-  for (int target = 0; target < rank_count; ++target) {
-    for (std::size_t cell = 0; cell < program.cells[static_cast<std::size_t>(target)]; ++cell) {
-      const int role = random.between(0, 5);
-      const int owner = random.between(0, rank_count - 1);
-      const std::size_t basic = random.below(basics().size());
-      const auto add = [&](int origin, Call call, std::size_t operation) -> Operation& {
-        Operation drawn = draw_operation(random, call, basic, operation);
-        drawn.origin = origin;
-        drawn.target = target;
-        drawn.cell = cell;
-        drawn.has_request = drawn.has_request && may_request;
-        return epoch.operations.emplace_back(drawn);
-      };
-      const std::size_t known = basics()[basic].operations.size();
-      if (role == 0) {
-        add(owner, Call::put, 0);
-        if (may_request && random.chance(50)) {
-          epoch.operations.back().is_flushed = true;
-          add(owner, Call::get, 0);
-        }
-      } else if (role == 1) {
-        for (int origin = 0; origin < rank_count; ++origin) {
-          if (random.chance(50)) add(origin, Call::get, 0);
-        }
-      } else if (role == 2) {
-        const std::size_t operation = random.below(known);
-        for (int origin = 0; origin < rank_count; ++origin) {
-          for (int times = random.between(0, 2); times > 0; --times) add(origin, Call::accumulate, operation);
-        }
-      } else if (role == 3) {
-        constexpr std::array calls = {Call::accumulate, Call::get_accumulate, Call::fetch_and_op,
-                                      Call::compare_and_swap};
-        for (int times = random.between(1, 4); times > 0; --times) {
-          Call call = calls[random.below(calls.size())];
-          if (call == Call::compare_and_swap && !basics()[basic].is_integer) call = Call::get_accumulate;
-          std::size_t operation = random.below(known + 2);
-          // MPI_Accumulate has no MPI_NO_OP worth its while
-          if (call == Call::accumulate && operation == known + 1) operation = known;
-          add(owner, call, operation);
-        }
-      }
-    }
-  }
-  // each operation has places of its own in its arena
-  std::vector<std::size_t> used(static_cast<std::size_t>(rank_count) * arena_kinds.size());
-  std::erase_if(epoch.operations, [&](Operation& operation) {
-    std::size_t& next =
-        used[static_cast<std::size_t>(operation.origin) * arena_kinds.size() + operation.arena];
-    operation.offset = next;
-    if (next + 3 * cell_bytes > arena_bytes) return true;
-    next += 3 * cell_bytes;
-    return false;
-  });
-  return epoch;
-}
-
-Program draw_program(std::uint64_t seed) {
-  Random random(seed);
-  Program program;
-  constexpr std::array kinds = {MemoryKind::device, MemoryKind::device, MemoryKind::pageable,
-                                MemoryKind::pinned};
-  for (int rank = 0; rank < rank_count; ++rank) {
-    program.cells.push_back(random.chance(10) ? 0 : static_cast<std::size_t>(random.between(1, 12)));
-    program.kinds.push_back(kinds[random.below(kinds.size())]);
-    program.units.push_back(1 << random.between(0, 3));
-  }
-  const std::size_t on_device = random.below(static_cast<std::size_t>(rank_count));
-  if (!library_makes_windows() || random.chance(95)) {  // else perhaps all host memory: origins are staged
-    program.kinds[on_device] = MemoryKind::device;
-    program.cells[on_device] = std::max<std::size_t>(program.cells[on_device], 1);
-  }
-  for (int epoch = random.between(1, 5); epoch > 0; --epoch)
-    program.epochs.push_back(draw_epoch(random, program));
-  return program;
-}
-
-/// One of the two: memory of the window, origins' arenas, and the window.
-struct Side {
-  Memory window_memory;  ///< not for the window of host memory, which the library allocates
+struct WindowSide {
+  Memory memory;  ///< not for the window of host memory, which the library allocates
   std::byte* base = nullptr;
-  std::vector<Memory> arenas;
   MPI_Win window = MPI_WIN_NULL;
 };
+/// One of the two: windows and origins' arenas.
+struct Side {
+  std::vector<Memory> arenas;
+  std::vector<WindowSide> windows;
+};
+
+std::size_t own_bytes(const Program& program, std::size_t window) {
+  return program.windows[window].cells[static_cast<std::size_t>(own_rank)] * program.cell_bytes;
+}
 
 /// Open MPI 4.1 makes no windows of given host memory over some transports, but allocates them.
 Side make_side(const Program& program, bool is_host) {
@@ -272,17 +76,21 @@ Side make_side(const Program& program, bool is_host) {
   Side side;
   const int gpus = penstock::test_support::gpu_count();
   const int device = own_rank % std::max(gpus, 1);
-  const std::size_t bytes = program.cells[own] * cell_bytes;
   for (const MemoryKind kind : arena_kinds)
-    side.arenas.emplace_back(is_host ? MemoryKind::pageable : kind, arena_bytes, device);
-  if (is_host) {
-    MPI_Win_allocate(static_cast<MPI_Aint>(bytes), program.units[own], MPI_INFO_NULL, MPI_COMM_WORLD,
-                     static_cast<void*>(&side.base), &side.window);
-  } else {
-    side.window_memory = Memory(program.kinds[own], bytes + 64, device);
-    side.base = side.window_memory.data();
-    MPI_Win_create(bytes == 0 ? nullptr : side.base, static_cast<MPI_Aint>(bytes), program.units[own],
-                   MPI_INFO_NULL, MPI_COMM_WORLD, &side.window);
+    side.arenas.emplace_back(is_host ? MemoryKind::pageable : kind, program.arena_bytes, device);
+  for (std::size_t i = 0; i < program.windows.size(); ++i) {
+    WindowSide& made = side.windows.emplace_back();
+    const std::size_t bytes = own_bytes(program, i);
+    const int unit = program.windows[i].units[own];
+    if (is_host) {
+      MPI_Win_allocate(static_cast<MPI_Aint>(bytes), unit, MPI_INFO_NULL, MPI_COMM_WORLD,
+                       static_cast<void*>(&made.base), &made.window);
+    } else {
+      made.memory = Memory(program.windows[i].kinds[own], bytes + 64, device);
+      made.base = made.memory.data();
+      MPI_Win_create(bytes == 0 ? nullptr : made.base, static_cast<MPI_Aint>(bytes), unit, MPI_INFO_NULL,
+                     MPI_COMM_WORLD, &made.window);
+    }
   }
   return side;
 }
@@ -303,13 +111,13 @@ void carry_out(const Operation& operation, const Program& program, const Side& s
   const Basic& basic = basics()[operation.basic];
   const Typed origin(operation.origin_shape, basic.type);
   const Typed target(operation.target_shape, basic.type);
-  std::byte* const base = side.arenas[operation.arena].data() + operation.offset;
-  std::byte* const result = base + cell_bytes;
-  std::byte* const compared = result + cell_bytes;
-  const MPI_Win window = side.window;
+  std::byte* const base = side.arenas[operation.arena].data() + operation.offset + operation.part;
+  std::byte* const result = base + program.cell_bytes;
+  std::byte* const compared = result + program.cell_bytes;
+  const MPI_Win window = side.windows[operation.window].window;
   const int to = operation.target;
-  const auto place =
-      static_cast<MPI_Aint>(operation.cell * cell_bytes) / program.units[static_cast<std::size_t>(to)];
+  const auto place = static_cast<MPI_Aint>(operation.cell * program.cell_bytes + operation.part) /
+                     program.windows[operation.window].units[static_cast<std::size_t>(to)];
   const MPI_Op how = operation.mpi_operation();
   const bool asks = request != nullptr;
   switch (operation.call) {
@@ -344,19 +152,30 @@ void carry_out(const Operation& operation, const Program& program, const Side& s
   }
 }
 
+void flush(const Operation& operation, MPI_Win window) {
+  if (operation.flush == Flush::target) MPI_Win_flush(operation.target, window);
+  if (operation.flush == Flush::all) MPI_Win_flush_all(window);
+  if (operation.flush == Flush::target_local) MPI_Win_flush_local(operation.target, window);
+  if (operation.flush == Flush::all_local) MPI_Win_flush_local_all(window);
+}
+
 /// Runs one program on both sides, epoch by epoch.
 class Run {
  public:
   Run(std::uint64_t seed, const Program& program)
       : seed_(seed), program_(program), sides_{make_side(program, true), make_side(program, false)} {
-    const std::size_t bytes = program.cells[static_cast<std::size_t>(own_rank)] * cell_bytes;
-    queued_ = Memory(MemoryKind::pinned, std::max<std::size_t>(bytes, 8));
-    const auto content = numbers(seed + 1, bytes);
-    if (bytes != 0) std::memcpy(sides_[0].base, content.data(), bytes);
-    sides_[1].window_memory.write(0, content.data(), bytes);
+    std::size_t most = 8;
+    for (std::size_t i = 0; i < program.windows.size(); ++i) {
+      const std::size_t bytes = own_bytes(program, i);
+      const auto content = numbers(seed + 1 + i, bytes);
+      if (bytes != 0) std::memcpy(sides_[0].windows[i].base, content.data(), bytes);
+      sides_[1].windows[i].memory.write(0, content.data(), bytes);
+      most = std::max(most, bytes);
+    }
+    for (std::size_t i = 0; i < program.windows.size(); ++i) queued_.emplace_back(MemoryKind::pinned, most);
   }
   ~Run() {
-    for (Side& side : sides_) MPI_Win_free(&side.window);
+    for_each_window([](MPI_Win& window) { MPI_Win_free(&window); });
   }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -373,35 +192,50 @@ class Run {
   }
 
  private:
+  template <typename Do>
+  void for_each_window(Do act) {
+    for (Side& side : sides_) {
+      for (WindowSide& each : side.windows) act(each.window);
+    }
+  }
+
   void run(const Epoch& epoch) {
     fill_arenas(epoch.local_seed);
-    const bool locks = epoch.sync == Sync::lock || epoch.sync == Sync::lock_all;
-    if (locks) {
-      for (Side& side : sides_) MPI_Win_lock(MPI_LOCK_EXCLUSIVE, own_rank, 0, side.window);
-    }
+    const bool locks = can_be_flushed(epoch.sync);
+    if (locks) for_each_window([](MPI_Win window) { MPI_Win_lock(MPI_LOCK_EXCLUSIVE, own_rank, 0, window); });
     store(epoch.local_seed);
     if (locks) {
-      for (Side& side : sides_) MPI_Win_unlock(own_rank, side.window);
+      for_each_window([](MPI_Win window) { MPI_Win_unlock(own_rank, window); });
       MPI_Barrier(MPI_COMM_WORLD);
     }
     switch (epoch.sync) {
       case Sync::fence:
-        for (Side& side : sides_) MPI_Win_fence(MPI_MODE_NOPRECEDE, side.window);
+        for_each_window([](MPI_Win window) { MPI_Win_fence(MPI_MODE_NOPRECEDE, window); });
         carry_out_all(epoch, -1);
-        for (Side& side : sides_) MPI_Win_fence(MPI_MODE_NOSUCCEED, side.window);
+        for_each_window([](MPI_Win window) { MPI_Win_fence(MPI_MODE_NOSUCCEED, window); });
         break;
       case Sync::lock:
         for (int target = 0; target < rank_count; ++target) {
           const int kind = epoch.lock_kinds[static_cast<std::size_t>(own_rank * rank_count + target)];
-          for (Side& side : sides_) MPI_Win_lock(kind, target, 0, side.window);
+          for_each_window([&](MPI_Win window) { MPI_Win_lock(kind, target, 0, window); });
           carry_out_all(epoch, target);
-          for (Side& side : sides_) MPI_Win_unlock(target, side.window);
+          for_each_window([&](MPI_Win window) { MPI_Win_unlock(target, window); });
         }
         break;
-      case Sync::lock_all:
-        for (Side& side : sides_) MPI_Win_lock_all(0, side.window);
+      case Sync::locks:
+        for_each_window([](MPI_Win window) {
+          for (int target = 0; target < rank_count; ++target)
+            MPI_Win_lock(MPI_LOCK_SHARED, target, 0, window);
+        });
         carry_out_all(epoch, -1);
-        for (Side& side : sides_) MPI_Win_unlock_all(side.window);
+        for_each_window([](MPI_Win window) {
+          for (int target = 0; target < rank_count; ++target) MPI_Win_unlock(target, window);
+        });
+        break;
+      case Sync::lock_all:
+        for_each_window([](MPI_Win window) { MPI_Win_lock_all(0, window); });
+        carry_out_all(epoch, -1);
+        for_each_window([](MPI_Win window) { MPI_Win_unlock_all(window); });
         break;
       case Sync::group:
         run_among_groups(epoch);
@@ -427,19 +261,11 @@ class Run {
     MPI_Group from = MPI_GROUP_EMPTY;
     if (!targets.empty()) MPI_Group_incl(world, static_cast<int>(targets.size()), targets.data(), &to);
     if (!origins.empty()) MPI_Group_incl(world, static_cast<int>(origins.size()), origins.data(), &from);
-    for (Side& side : sides_) {
-      if (!origins.empty()) MPI_Win_post(from, 0, side.window);
-    }
-    for (Side& side : sides_) {
-      if (!targets.empty()) MPI_Win_start(to, 0, side.window);
-    }
+    if (!origins.empty()) for_each_window([&](MPI_Win window) { MPI_Win_post(from, 0, window); });
+    if (!targets.empty()) for_each_window([&](MPI_Win window) { MPI_Win_start(to, 0, window); });
     carry_out_all(epoch, -1);
-    for (Side& side : sides_) {
-      if (!targets.empty()) MPI_Win_complete(side.window);
-    }
-    for (Side& side : sides_) {
-      if (!origins.empty()) MPI_Win_wait(side.window);
-    }
+    if (!targets.empty()) for_each_window([](MPI_Win window) { MPI_Win_complete(window); });
+    if (!origins.empty()) for_each_window([](MPI_Win window) { MPI_Win_wait(window); });
     if (!targets.empty()) MPI_Group_free(&to);
     if (!origins.empty()) MPI_Group_free(&from);
     MPI_Group_free(&world);
@@ -454,15 +280,14 @@ class Run {
         carry_out(operation, program_, side, operation.has_request ? &request : nullptr);
         if (operation.has_request && operation.is_waited_for_late) requests.push_back(request);
         if (operation.has_request && !operation.is_waited_for_late) MPI_Wait(&request, MPI_STATUS_IGNORE);
-        const bool may_flush = epoch.sync == Sync::lock || epoch.sync == Sync::lock_all;
-        if (operation.is_flushed && may_flush) MPI_Win_flush(operation.target, side.window);
+        if (can_be_flushed(epoch.sync)) flush(operation, side.windows[operation.window].window);
       }
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
 
   void fill_arenas(std::uint64_t seed) {
-    const auto content = numbers(seed + static_cast<std::uint64_t>(own_rank), arena_bytes);
+    const auto content = numbers(seed + static_cast<std::uint64_t>(own_rank), program_.arena_bytes);
     for (Side& side : sides_) {
       for (Memory& arena : side.arenas) arena.write(0, content.data(), content.size());
     }
@@ -471,28 +296,35 @@ class Run {
   /// Changes some of the own cells, on the GPU by work that is only queued when the next call begins.
   void store(std::uint64_t seed) {
     Random random(seed + 1000 + static_cast<std::uint64_t>(own_rank));
-    for (std::size_t cell = 0; cell < program_.cells[static_cast<std::size_t>(own_rank)]; ++cell) {
-      if (!random.chance(30)) continue;
-      const std::size_t at = cell * cell_bytes;
-      const auto content = numbers(random.next(), cell_bytes);
-      std::memcpy(sides_[0].base + at, content.data(), cell_bytes);
-      queued_.write(at, content.data(), cell_bytes);
-      sides_[1].window_memory.write_in_stream_order(at, queued_.data() + at, cell_bytes);
+    const std::size_t cell_bytes = program_.cell_bytes;
+    for (std::size_t i = 0; i < program_.windows.size(); ++i) {
+      for (std::size_t at = 0; at < own_bytes(program_, i); at += cell_bytes) {
+        if (!random.chance(30)) continue;
+        const auto content = numbers(random.next(), cell_bytes);
+        std::memcpy(sides_[0].windows[i].base + at, content.data(), cell_bytes);
+        queued_[i].write(at, content.data(), cell_bytes);
+        sides_[1].windows[i].memory.write_in_stream_order(at, queued_[i].data() + at, cell_bytes);
+      }
     }
   }
 
   [[nodiscard]] bool agree(std::size_t epoch) {
-    const std::size_t bytes = program_.cells[static_cast<std::size_t>(own_rank)] * cell_bytes;
-    bool same = agree(epoch, "the window", sides_[0].base, sides_[1].window_memory, bytes);
+    bool same = true;
+    for (std::size_t i = 0; i < program_.windows.size(); ++i) {
+      same = agree(epoch, i == 0 ? "the window" : "the second window", sides_[0].windows[i].base,
+                   sides_[1].windows[i].memory, own_bytes(program_, i), static_cast<int>(i)) &&
+             same;
+    }
     for (std::size_t i = 0; i < arena_kinds.size(); ++i) {
       same = agree(epoch, penstock::test_support::name_of(arena_kinds[i]), sides_[0].arenas[i].data(),
-                   sides_[1].arenas[i], arena_bytes) &&
+                   sides_[1].arenas[i], program_.arena_bytes, -1) &&
              same;
     }
     return same;
   }
+  /// `window`: -1 for an arena.
   [[nodiscard]] bool agree(std::size_t epoch, const char* what, const std::byte* expected,
-                           const Memory& found, std::size_t bytes) const {
+                           const Memory& found, std::size_t bytes, int window) const {
     const std::vector<std::byte> a(expected, expected + bytes);
     std::vector<std::byte> b(bytes);
     found.read(0, b.data(), bytes);
@@ -500,19 +332,30 @@ class Run {
     if (at == a.end()) return true;
     const auto place = static_cast<std::size_t>(at - a.begin());
     std::printf(
-        "FAILED seed %llu: rank %d, epoch %zu (synchronisation %d): %s differs at byte %zu (cell %zu)\n",
+        "FAILED seed %llu: rank %d, epoch %zu (synchronisation %d): %s differs at byte %zu (cell %zu), %d "
+        "for "
+        "%d\n",
         static_cast<unsigned long long>(seed_), own_rank, epoch,
-        static_cast<int>(program_.epochs[epoch].sync), what, place, place / cell_bytes);
+        static_cast<int>(program_.epochs[epoch].sync), what, place, place / program_.cell_bytes,
+        std::to_integer<int>(b[place]), std::to_integer<int>(a[place]));
     for (const Operation& operation : program_.epochs[epoch].operations) {
-      const bool is_there = what == std::string_view("the window")
-                                ? operation.target == own_rank && operation.cell == place / cell_bytes
-                                : operation.origin == own_rank && operation.offset <= place &&
-                                      place < operation.offset + 3 * cell_bytes;
+      const bool is_there = window >= 0 ? operation.target == own_rank &&
+                                              operation.window == static_cast<std::size_t>(window) &&
+                                              operation.cell == place / program_.cell_bytes
+                                        : operation.origin == own_rank && operation.offset <= place &&
+                                              place < operation.offset + 3 * program_.cell_bytes;
       if (!is_there) continue;
       std::printf(
-          "  rank %d, call %d, basic type %zu, operation %zu, %d elements, target %d, cell %zu, arena %zu\n",
+          "  rank %d, call %d, basic type %zu, operation %zu, %d elements (shapes %d, %d) from byte %zu on, "
+          "target "
+          "%d, window %zu, cell %zu, arena %zu, flush %d%s\n",
           operation.origin, static_cast<int>(operation.call), operation.basic, operation.operation,
-          operation.origin_shape.elements, operation.target, operation.cell, operation.arena);
+          operation.origin_shape.elements, static_cast<int>(operation.origin_shape.kind),
+          static_cast<int>(operation.target_shape.kind), operation.part, operation.target, operation.window,
+          operation.cell, operation.arena, static_cast<int>(operation.flush),
+          !operation.has_request         ? ""
+          : operation.is_waited_for_late ? ", waited for late"
+                                         : ", waited for");
     }
     std::fflush(stdout);
     return false;
@@ -521,7 +364,7 @@ class Run {
   std::uint64_t seed_;
   const Program& program_;
   std::array<Side, 2> sides_;
-  Memory queued_;
+  std::vector<Memory> queued_;  ///< of each window
 };
 
 }  // namespace
@@ -531,11 +374,11 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
   const auto seeds = penstock::test_support::seeds_of_job(argc, argv);
-  static_cast<void>(library_makes_windows());  // all ranks come to it here
+  const bool may_be_on_host = library_makes_windows();
   penstock::test_support::watch(own_rank, 60);
   for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
     penstock::test_support::progress("seed %llu", static_cast<unsigned long long>(seed));
-    const Program program = draw_program(seed);
+    const Program program = draw_program(seed, rank_count, may_be_on_host);
     Run run(seed, program);
     if (!run.run()) MPI_Abort(MPI_COMM_WORLD, 1);
     if (own_rank == 0 && (seed + 1 - seeds.first) % 50 == 0) {
