@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <fstream>
 #include <string>
 
@@ -30,7 +31,7 @@ const std::vector<SourcePlace> two_places = {{"inner", "a::inner(int)", "a.hpp",
 void expect_two_places(const std::vector<SourcePlace>* found) {
   ASSERT_NE(found, nullptr);
   ASSERT_EQ(found->size(), 2u);
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(found->at(i).function, two_places[i].function);
     EXPECT_EQ(found->at(i).qualified, two_places[i].qualified);
     EXPECT_EQ(found->at(i).file, two_places[i].file);
