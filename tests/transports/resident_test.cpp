@@ -387,9 +387,9 @@ class Updated {
                    const std::vector<T>& compared)
       : count_(target.size()), memory_(BufferKind::device, 4 * target.size() * sizeof(T) + sizeof(T)) {
     std::vector<T> all(4 * count_ + 1, T{99});
-    std::ranges::copy(target, all.begin());
-    std::ranges::copy(operand, all.begin() + count_);
-    std::ranges::copy(compared, all.begin() + 2 * count_);
+    std::ranges::copy(target, all.data());
+    std::ranges::copy(operand, all.data() + count_);
+    std::ranges::copy(compared, all.data() + 2 * count_);
     Bytes bytes(memory_.bytes());
     std::memcpy(bytes.data(), all.data(), bytes.size());
     memory_.write(bytes);
