@@ -175,9 +175,11 @@ class Beginning {
   void upload() {
     for (std::span<PlacedUpload> left = uploads_; !left.empty();) {
       const CUcontext context = left.front().view.buffer.context;
-      const auto others = std::ranges::stable_partition(
-          left, [&](const PlacedUpload& upload) { return upload.view.buffer.context == context; });
-      const std::size_t together = std::min(left.size() - others.size(), transports::most_joint_uploads);
+      const auto others = std::stable_partition(left.begin(), left.end(), [&](const PlacedUpload& upload) {
+        return upload.view.buffer.context == context;
+      });
+      const auto alike = static_cast<std::size_t>(others - left.begin());
+      const std::size_t together = std::min(alike, transports::most_joint_uploads);
       upload(left.first(together));
       left = left.subspan(together);
     }

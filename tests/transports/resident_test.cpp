@@ -409,14 +409,14 @@ class Updated {
     const Bytes bytes = memory_.read();
     std::vector<T> all(4 * count_ + 1);
     std::memcpy(all.data(), bytes.data(), bytes.size());
-    EXPECT_EQ(std::vector<T>(all.begin(), all.begin() + count_), target);
-    EXPECT_EQ(std::vector<T>(all.begin() + 3 * count_, all.end() - 1), earlier);
+    EXPECT_EQ(std::vector<T>(all.data(), all.data() + count_), target);
+    EXPECT_EQ(std::vector<T>(all.data() + 3 * count_, all.data() + 4 * count_), earlier);
     EXPECT_EQ(all.back(), T{99});
   }
   [[nodiscard]] const GpuMemory& memory() const { return memory_; }
 
  private:
-  std::ptrdiff_t count_;
+  std::size_t count_;
   GpuMemory memory_;
 };
 
