@@ -110,8 +110,9 @@ TEST(ParticlesPly, has_the_closed_surface_of_each_piece_with_its_corners_once) {
   EXPECT_EQ(corners.size(), mesh.corners.size());
   std::map<std::int32_t, std::set<std::uint32_t>> colours;
   for (const Square& square : mesh.squares) {
-    colours[square.piece].insert(static_cast<std::uint32_t>(square.colour[0]) << 16 | square.colour[1] << 8 |
-                                 square.colour[2]);
+    std::uint32_t colour = 0;
+    for (const std::uint8_t part : square.colour) colour = colour << 8 | part;
+    colours[square.piece].insert(colour);
   }
   ASSERT_EQ(colours.size(), 2U);
   EXPECT_EQ(colours[0].size(), 1U);
