@@ -56,38 +56,37 @@ bool parse(std::string_view text, TransportKind& value) {
   return false;
 }
 
-bool parse(std::string_view text, StreamOrder& value) {
-  if (text == "legacy")
-    value = StreamOrder::legacy_stream;
-  else if (text == "none")
-    value = StreamOrder::none;
-  else if (text == "device")
-    value = StreamOrder::device;
-  else
-    return false;
+template <typename Choice>
+struct NamedChoice {
+  std::string_view name;
+  Choice value;
+};
+
+template <typename Choice, std::size_t count>
+bool choose(std::string_view text, const NamedChoice<Choice> (&choices)[count], Choice& value) {
+  const auto* const named = std::find_if(std::begin(choices), std::end(choices),
+                                         [&](const auto& choice) { return choice.name == text; });
+  if (named == std::end(choices)) return false;
+  value = named->value;
   return true;
+}
+
+bool parse(std::string_view text, StreamOrder& value) {
+  static constexpr NamedChoice<StreamOrder> choices[] = {
+      {"legacy", StreamOrder::legacy_stream}, {"none", StreamOrder::none}, {"device", StreamOrder::device}};
+  return choose(text, choices, value);
 }
 
 bool parse(std::string_view text, ProgressBy& value) {
-  if (text == "calls")
-    value = ProgressBy::calls;
-  else if (text == "thread")
-    value = ProgressBy::thread;
-  else
-    return false;
-  return true;
+  static constexpr NamedChoice<ProgressBy> choices[] = {{"calls", ProgressBy::calls},
+                                                        {"thread", ProgressBy::thread}};
+  return choose(text, choices, value);
 }
 
 bool parse(std::string_view text, HeldBack& value) {
-  if (text == "never")
-    value = HeldBack::never;
-  else if (text == "forecast")
-    value = HeldBack::forecast;
-  else if (text == "always")
-    value = HeldBack::always;
-  else
-    return false;
-  return true;
+  static constexpr NamedChoice<HeldBack> choices[] = {
+      {"never", HeldBack::never}, {"forecast", HeldBack::forecast}, {"always", HeldBack::always}};
+  return choose(text, choices, value);
 }
 
 /// A number without a unit.
