@@ -2,11 +2,11 @@
 // be rebuilt in its place afterwards, and its names would be lost. Must not know how code is named.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "analysis/naming/source_place.hpp"
