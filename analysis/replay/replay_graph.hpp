@@ -46,6 +46,7 @@ struct Scenario {
   std::vector<double> kernels;  ///< by position of the rank: factor on the time of its kernels
   std::vector<double> moving;   ///< by class of messages: factor on the time to move them
   bool free_communication = false;
+  bool without_messages = false;          ///< their calls take no time, and wait for nothing
   bool messages_progress = false;         ///< no message waits until a rank is back in MPI
   std::vector<IntervalSet> without_host;  ///< by position of the rank: times in which its host's own work is
                                           ///< left out; in the clock of the first rank's host
@@ -168,6 +169,7 @@ class ReplayGraph {
   void sort_nodes();
   void measure_work();
   void run(const Scenario& scenario, std::vector<NodeId>* binding);
+  [[nodiscard]] static bool is_gone(const Scenario& scenario, const Node& node);
   [[nodiscard]] std::uint64_t work_in(const Scenario& scenario, NodeId id) const;
   [[nodiscard]] bool is_left_out(const Scenario& scenario, const Node& node, const Edge& edge) const;
   [[nodiscard]] std::uint64_t lag_in(const Scenario& scenario, const Edge& edge) const;

@@ -22,6 +22,11 @@ bool has(const std::vector<bool>& flags, std::size_t index) {
 
 }  // namespace
 
+/// Returns true for a call that is gone with the messages: each that is no collective.
+bool ReplayGraph::is_gone(const Scenario& scenario, const Node& node) {
+  return scenario.without_messages && node.work == Work::communication && node.collective == none;
+}
+
 /// Returns a node's work, with what the scenario says of it.
 std::uint64_t ReplayGraph::work_in(const Scenario& scenario, NodeId id) const {
   const Node& node = nodes_[id];
@@ -32,7 +37,9 @@ std::uint64_t ReplayGraph::work_in(const Scenario& scenario, NodeId id) const {
   }
   if (node.work == Work::communication) {
     const double factor = factor_of(scenario.moving, node.message_class);
-    return scenario.free_communication ? 0 : node.work_ns - node.moving_ns + scaled(node.moving_ns, factor);
+    return scenario.free_communication || is_gone(scenario, node)
+               ? 0
+               : node.work_ns - node.moving_ns + scaled(node.moving_ns, factor);
   }
   if (node.work == Work::kernel) {
     return scaled(scaled(node.work_ns, factor_of(scenario.computing, node.position)),
@@ -51,6 +58,9 @@ bool ReplayGraph::is_left_out(const Scenario& scenario, const Node& node, const 
   const Node& from = nodes_[edge.from];
   if (edge.is_progress && scenario.messages_progress) {
     return true;
+  }
+  if (is_gone(scenario, node)) {  // of what it waited for, only its own host's last call is left
+    return from.work == Work::kernel || from.position != node.position;
   }
   if (node.work != Work::communication) {
     return false;

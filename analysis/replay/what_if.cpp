@@ -241,6 +241,8 @@ ReplayFigures replay(ReplayGraph& graph, const Report& report,
   figures.path = path_of(graph, ranks, call_of_site);
   figures.what_if.push_back(
       {"free_communication", "free messages; ranks still wait for each other", free_ns});
+  figures.what_if.push_back({"without_messages", "no messages; ranks wait only at collectives",
+                             graph.run({.without_messages = true})});
   figures.what_if.push_back({"steady_wire", "every message as fast as the fastest 5 % of its kind",
                              graph.run(steady_wire(report))});
   const OtherWay without_staging = straight(report);

@@ -69,6 +69,28 @@ TEST_P(Replay, free_messages_are_predicted_as_the_changed_job_turns_out) {
   expect_close(total_of(*report.replay, "free_communication"), simulate(changed).total_ns, 0.005);
 }
 
+TEST_P(Replay, a_job_without_messages_is_predicted_as_it_turns_out) {
+  Model changed = model();
+  const Report report = report_on(simulate(changed).ranks);
+  ASSERT_TRUE(report.replay);
+  changed.has_messages = false;
+  expect_close(total_of(*report.replay, "without_messages"), simulate(changed).total_ns, 0.005);
+}
+
+/// Another rank is the slow one in each step, so that waits add up which messages alone bring about.
+TEST(ReplayWithoutMessages, no_rank_waits_for_another) {
+  Model made;
+  made.kernel_ns = {100'000, 300'000};
+  made.kernels_alternate = true;
+  made.has_reductions = false;
+  const Report report = report_on(simulate(made).ranks);
+  ASSERT_TRUE(report.replay);
+  made.has_messages = false;
+  const std::uint64_t outcome_ns = simulate(made).total_ns;
+  expect_close(total_of(*report.replay, "without_messages"), outcome_ns, 0.005);
+  EXPECT_GT(total_of(*report.replay, "free_communication"), outcome_ns + outcome_ns / 4);
+}
+
 TEST_P(Replay, a_balanced_job_is_predicted_as_it_turns_out) {
   Model changed = model();
   const Report report = report_on(simulate(changed).ranks);

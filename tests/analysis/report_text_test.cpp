@@ -285,6 +285,7 @@ What would help, each alone, and how much (s/rank)
 
 What if                                                   s  instead of
 free messages; ranks still wait for each other        0.950       1.000  -5.0 %
+no messages; ranks wait only at collectives           0.950       1.000  -5.0 %
 every message as fast as the fastest 5 % of its kind  1.000       1.000   0.0 %
 every rank computes for the mean time of all          1.022       1.000  +2.2 %
 

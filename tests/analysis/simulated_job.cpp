@@ -65,7 +65,8 @@ Simulated simulate(const Model& model) {
     for (std::size_t rank = 0; rank < count; ++rank) {
       now[rank] += model.host_ns;
       const std::uint64_t begin = now[rank] + launch_ns;
-      kernel_end[rank] = begin + model.kernel_ns[rank];
+      const bool is_swapped = model.kernels_alternate && step % 2 == 1;
+      kernel_end[rank] = begin + model.kernel_ns[is_swapped ? count - 1 - rank : rank];
       result.ranks[rank].kernel(begin, kernel_end[rank], "update");
       now[rank] += 2 * launch_ns;
       if (!model.overlaps) {
@@ -75,7 +76,7 @@ Simulated simulate(const Model& model) {
       }
       posted[rank] = now[rank];
     }
-    for (std::size_t rank = 0; rank < count; ++rank) {
+    for (std::size_t rank = 0; rank < count && model.has_messages; ++rank) {
       const std::size_t left = (rank + count - 1) % count;
       const std::size_t right = (rank + 1) % count;
       const std::uint64_t all_posted = std::max({posted[rank], posted[left], posted[right]});
@@ -112,14 +113,17 @@ Simulated simulate(const Model& model) {
                           .packed_words = is_staged ? model.staged_packed_words : 0});
       }
       now[rank] = end;
-      if (model.overlaps) {
-        const std::uint64_t synchronised = std::max(kernel_end[rank], now[rank]);
-        synchronise(builder, now[rank], synchronised);
-        now[rank] = synchronised;
-      }
+    }
+    for (std::size_t rank = 0; rank < count && model.overlaps; ++rank) {
+      const std::uint64_t synchronised = std::max(kernel_end[rank], now[rank]);
+      synchronise(result.ranks[rank], now[rank], synchronised);
+      now[rank] = synchronised;
     }
     for (std::uint64_t& each : now) {
       each += between_calls_ns;
+    }
+    if (!model.has_reductions) {
+      continue;
     }
     const std::uint64_t all_came = *std::max_element(now.begin(), now.end());
     for (std::size_t rank = 0; rank < count; ++rank) {

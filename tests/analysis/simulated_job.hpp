@@ -17,6 +17,9 @@ struct Model {
   std::uint64_t wire_ns = 40'000;        ///< a message
   std::uint64_t reduction_ns = 20'000;   ///< once all have come
   bool overlaps = false;                 ///< exchange while the kernel runs, and synchronise behind it
+  bool has_messages = true;
+  bool has_reductions = true;
+  bool kernels_alternate = false;  ///< in every second step the kernel of the rank opposite in `kernel_ns`
   std::uint64_t steps = 20;
   std::uint64_t staged_wire_ns = 0;  ///< a message of every second step, by `staged`; 0: Penstock moves none
   trace::TransportKind others = trace::TransportKind::peer;  ///< the other steps' transport then
