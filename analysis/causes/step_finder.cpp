@@ -1,10 +1,24 @@
 #include "analysis/causes/step_finder.hpp"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "analysis/tables/pattern.hpp"
+
 namespace penstock::analysis {
+namespace {
+
+/// Returns true for a range that a library opens around its own calls, as often as it is called in a step.
+bool is_of_a_library(std::string_view range) {
+  static constexpr std::array patterns{"cub::*", "thrust::*", "cublas*", "cufft*", "cusolver*", "cusparse*"};
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [range](std::string_view pattern) { return matches(pattern, range); });
+}
+
+}  // namespace
 
 void StepFinder::Candidate::add(const RankSteps::Times& rank) {
   if (ranks == 0) {
@@ -89,7 +103,9 @@ std::optional<StepMark> StepFinder::found_among(const Group& group,
   }
   std::uint64_t most_calls = 0;
   for (const auto& [name, each] : group.ranges) {
-    most_calls = std::max(most_calls, is_possible(each) ? each.covered_calls : 0);
+    if (!is_of_a_library(name) && is_possible(each)) {
+      most_calls = std::max(most_calls, each.covered_calls);
+    }
   }
   for (const OfSite& each : sites) {
     most_calls = std::max(most_calls, each.candidate->covered_calls);
@@ -101,7 +117,7 @@ std::optional<StepMark> StepFinder::found_among(const Group& group,
   std::optional<StepMark> best;
   const Candidate* best_range = nullptr;
   for (const auto& [name, each] : group.ranges) {
-    if (is_possible(each) && covers_as_much(each) &&
+    if (!is_of_a_library(name) && is_possible(each) && covers_as_much(each) &&
         (best_range == nullptr ||
          std::tie(each.depth, each.first_ns) < std::tie(best_range->depth, best_range->first_ns))) {
       best_range = &each;

@@ -147,6 +147,23 @@ TEST(Steps, an_outer_nvtx_range_is_taken_before_inner_ones_and_calls) {
   EXPECT_EQ(asked.steps->mark, "exchange");
 }
 
+TEST(Steps, are_not_the_ranges_that_a_library_opens_round_its_own_calls) {
+  RecordingBuilder rank = solver(0, 1, 10);
+  for (std::uint64_t step = 0; step < 10; ++step) {
+    const std::uint64_t begin = 990 + step * 100;
+    rank.range("cub::DeviceScan::ExclusiveSum", begin, begin + 2);
+    rank.range("cub::DeviceScan::ExclusiveSum", begin + 3, begin + 4);
+    rank.range("iteration", begin + 5, begin + 90);
+  }
+  const Report report = report_on({rank});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->mark, "iteration");
+  EXPECT_EQ(report.steps->each.size(), 10u);
+
+  const Report asked = report_on({rank}, {.step_range = "cub::DeviceScan::ExclusiveSum"});
+  EXPECT_EQ(asked.steps->each.size(), 20u);
+}
+
 TEST(Steps, do_not_depend_on_how_long_anything_took) {
   RecordingBuilder uneven(0, 1);
   uneven.kernel(0, 1);
