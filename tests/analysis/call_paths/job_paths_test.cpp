@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -144,12 +145,15 @@ std::size_t times_said(const std::filesystem::path& file, const std::string& out
 }
 
 /// Returns the setting with which a copy of the program finds its library, which lies in the build's folder.
+/// What the machine needs besides stays there.
 std::string with_library_of_program() {
+  const char* const known = std::getenv("LD_LIBRARY_PATH");
+  const std::string others = known != nullptr ? ":" + std::string(known) : "";
   const std::string library = "lib" + std::filesystem::path(program).filename().string() + "_communicate.so";
   std::filesystem::path folder = std::filesystem::path(program).parent_path();
   for (; folder != folder.root_path(); folder = folder.parent_path()) {
     for (const std::filesystem::path& place : {folder, folder / "lib"})
-      if (std::filesystem::exists(place / library)) return "LD_LIBRARY_PATH=" + place.string();
+      if (std::filesystem::exists(place / library)) return "LD_LIBRARY_PATH=" + place.string() + others;
   }
   ADD_FAILURE() << library << " was not built";
   return "";
