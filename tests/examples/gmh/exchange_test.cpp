@@ -247,7 +247,7 @@ int do_nothing(cudaStream_t, void*) {
 TEST_F(Exchange, a_list_that_runs_again_and_again_takes_no_more_memory_and_files) {
   int processes = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
-  const char* wanted = std::getenv("GMH_RUNS");  // 1000000 by hand, with one_heap of CMakeLists.txt
+  const char* wanted = std::getenv("GMH_RUNS");  // 1000000 by hand, with the tunables of CMakeLists.txt
   if (wanted == nullptr && processes > 1) GTEST_SKIP() << "takes long where processes are more than cores";
   // pools grow for some 2,000 runs, and more slowly the busier the machine is
   const int counted = wanted == nullptr ? 4000 : std::atoi(wanted);

@@ -92,7 +92,7 @@ class OneShotBlocks : public testing::Test {
 TEST_F(OneShotBlocks, of_any_size_at_any_address_follow_each_other) {
   std::minstd_rand random(11);  // the same on all ranks
   const auto below = [&](std::size_t end) { return random() % end; };
-  for (int round = 0; round < 300 && !HasFailure(); ++round) {
+  for (int round = 0; round < 150 && !HasFailure(); ++round) {
     const std::size_t bytes = 1 + below(below(5) < 3 ? 70 : most_bytes);
     const std::size_t shift = below(2) == 0 ? 0 : below(40);
     if (below(2) == 0) {

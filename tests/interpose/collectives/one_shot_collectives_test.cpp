@@ -107,7 +107,7 @@ TEST(OneShotCollectives, of_changing_lengths_follow_each_other) {
 /// With nothing between the calls the kernel that stands by does them, one after the other, each of another
 /// length than the last.
 TEST(OneShotCollectives, that_follow_each_other_at_once_are_of_their_own_lengths) {
-  constexpr int rounds = 400;
+  constexpr int rounds = 200;
   constexpr std::size_t most = 150;  // elements
   const World world;
   const auto length = [](int round) { return 1 + static_cast<std::size_t>(round) * 37 % most; };

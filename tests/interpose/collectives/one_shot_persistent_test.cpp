@@ -52,7 +52,7 @@ class Sum {
 TEST(OneShotPersistent, follow_each_other_as_often_as_they_are_started) {
   const World world;
   Sum sum(world);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 150; ++round) {
     sum.write(round);
     sum.start();
     EXPECT_EQ(sum.wait(), MPI_SUCCESS);

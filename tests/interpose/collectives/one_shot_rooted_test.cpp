@@ -180,7 +180,7 @@ TEST(OneShotRooted, of_any_size_follow_each_other) {
   Random random(17);  // the same on all ranks
   constexpr int most = 40'000;
   Rooted rooted(most);
-  for (int round = 0; round < 400 && !testing::Test::HasFailure(); ++round) {
+  for (int round = 0; round < 200 && !testing::Test::HasFailure(); ++round) {
     const int limit = random.chance(50) ? 60 : most;
     std::vector<std::vector<int>> sizes(static_cast<std::size_t>(world.size));
     for (auto& of_rank : sizes) {

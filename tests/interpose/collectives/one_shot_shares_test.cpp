@@ -146,7 +146,7 @@ TEST(OneShotShares, of_changing_lengths_follow_each_other) {
 /// room for.
 TEST(OneShotShares, of_many_prefixes_hold_back_those_who_need_nothing) {
   const World world;
-  constexpr int rounds = 200;
+  constexpr int rounds = 100;
   Memory memory(MemoryKind::device, rounds * sizeof(double), world.rank % gpu_count());
   const std::vector<double> own(rounds, 1.0 + world.rank);
   memory.write(0, own.data(), rounds * sizeof(double));
