@@ -1,8 +1,9 @@
 # MPI programs as tests: built once for each MPI family found, run by that family's mpiexec with Penstock
 # preloaded into the ranks only.
 #
-#   penstock_add_mpi_program(NAME name SOURCES … [LIBRARIES …])
-#     Targets <name>_mpich and <name>_openmpi: GPU programs (runtime API) with tests/support.
+#   penstock_add_mpi_program(NAME name SOURCES … [LIBRARIES …] [APART])
+#     Targets <name>_mpich and <name>_openmpi: GPU programs (runtime API) with tests/support. APART: its sources name
+#     things alike, and are not compiled together.
 #
 #   penstock_add_mpi_test(NAME name RANKS k (SOURCES … [LIBRARIES …] | PROGRAM name) [ARGS …] [ENVIRONMENT a=b …]
 #                         [LABELS …] [TIMEOUT seconds] [PLAIN] [NODES n] [FAMILIES …] [PREPARES fixture]
@@ -28,6 +29,7 @@
 #
 # A test that ends with 77 counts as skipped, not as passed, whatever it says; all its ranks must (tests/support/job_exit_code.hpp).
 include_guard()
+include(PenstockCompileTogether)
 
 if(PENSTOCK_GPU_IS_SIMULATED)
   set(penstock_no_peer_access SIMULATED_GPU_PEER=0)
@@ -36,7 +38,7 @@ else()
 endif()
 
 function(penstock_add_mpi_program)
-  cmake_parse_arguments(PARSE_ARGV 0 program "" "NAME" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 0 program "APART" "NAME" "SOURCES;LIBRARIES")
   foreach(family IN LISTS PENSTOCK_MPI_FAMILIES)
     set(target ${program_NAME}_${family})
     add_executable(${target} ${program_SOURCES})
@@ -44,6 +46,9 @@ function(penstock_add_mpi_program)
                                             ${program_LIBRARIES})
     if("GTest::gtest" IN_LIST program_LIBRARIES)
       penstock_precompile_gtest(${target})
+    endif()
+    if(NOT program_APART)
+      penstock_compile_together(${target})
     endif()
   endforeach()
 endfunction()

@@ -1,8 +1,9 @@
 # Unit tests: GoogleTest programs that start no MPI job, so that sanitizers can watch them.
 #
 #   penstock_add_unit_test(<target> SOURCES <file>... [LIBRARIES <target>...] [THREADS] [ENVIRONMENT <name=value>...]
-#                          [TIMEOUT <seconds>] [SHARDS <n>])
-#     A program of unit tests. THREADS: worth running under ThreadSanitizer.
+#                          [TIMEOUT <seconds>] [SHARDS <n>] [APART])
+#     A program of unit tests. THREADS: worth running under ThreadSanitizer. APART: its sources name things alike, and
+#     are not compiled together.
 #
 #   penstock_run_unit_tests(<target> LABELS <label>... [ENVIRONMENT <name=value>...] [TIMEOUT <seconds>] [SHARDS <n>])
 #     A GoogleTest program becomes a CTest of its name, or SHARDS of them that share its tests: a process for each
@@ -11,16 +12,20 @@
 #     there is no driver.
 #
 # The targets `unit_tests` and `thread_tests` build just the programs with those labels that start no MPI.
+include(PenstockCompileTogether)
 find_package(GTest REQUIRED)
 
 add_custom_target(unit_tests)
 add_custom_target(thread_tests)
 
 function(penstock_add_unit_test target)
-  cmake_parse_arguments(PARSE_ARGV 1 test "THREADS" "TIMEOUT;SHARDS" "SOURCES;LIBRARIES;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 test "THREADS;APART" "TIMEOUT;SHARDS" "SOURCES;LIBRARIES;ENVIRONMENT")
   add_executable(${target} ${test_SOURCES})
   target_link_libraries(${target} PRIVATE penstock_options ${test_LIBRARIES} GTest::gtest GTest::gtest_main)
   penstock_precompile_gtest(${target})
+  if(NOT test_APART)
+    penstock_compile_together(${target})
+  endif()
   set(labels unit)
   if(test_THREADS)
     list(APPEND labels threads)

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/report/report.hpp"
+#include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -12,7 +13,7 @@ std::uint64_t& of(TimeByCause& times, Cause cause) {
   return times[static_cast<std::size_t>(cause)];
 }
 
-constexpr std::uint64_t ms = 1'000'000;
+using testing::ms;
 
 Report two_ranks() {
   Report report;

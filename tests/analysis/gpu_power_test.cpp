@@ -19,7 +19,7 @@ using testing::GpuSampleWords;
 using testing::RecordingBuilder;
 using testing::report_on;
 
-constexpr std::uint64_t ms = 1'000'000;
+using testing::ms;
 
 /// A rank that runs for 2 s, in 20 steps of 90 ms from 100 ms on.
 RecordingBuilder rank_with_steps(std::int32_t rank, std::int32_t size) {

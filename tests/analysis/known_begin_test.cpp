@@ -20,12 +20,11 @@ namespace {
 using testing::RecordingBuilder;
 using testing::report_on;
 using testing::TemporaryDirectory;
+using testing::whole_report_on;
 using trace::Direction;
 
-const AnalysisOptions whole_run{.whole_run = true};
-
 /// Runs from 0 to 10,000; half of each 100 in a call, from the first one that is left on.
-RecordingBuilder half_in_mpi(std::int32_t rank, std::int32_t ranks, std::uint64_t first) {
+RecordingBuilder half_in_mpi_from(std::int32_t rank, std::int32_t ranks, std::uint64_t first) {
   RecordingBuilder builder(rank, ranks);
   builder.runs(0, 10'000).kernel(9'999, 10'000);
   builder.header().missing_from_ns = trace::nothing_missing;
@@ -37,7 +36,7 @@ RecordingBuilder half_in_mpi(std::int32_t rank, std::int32_t ranks, std::uint64_
 }
 
 RecordingBuilder ring(std::int32_t rank, std::int32_t ranks, std::uint64_t first) {
-  return half_in_mpi(rank, ranks, first).lost_until(first * 100);
+  return half_in_mpi_from(rank, ranks, first).lost_until(first * 100);
 }
 
 std::optional<double> figure_of(const Report& report, const char* text) {
@@ -48,7 +47,7 @@ std::optional<double> figure_of(const Report& report, const char* text) {
 }
 
 TEST(KnownBegin, of_a_job_is_where_the_last_of_its_ranks_is_known_and_all_shares_are_of_what_follows) {
-  const Report report = report_on({ring(0, 2, 20), ring(1, 2, 60)}, whole_run);
+  const Report report = whole_report_on({ring(0, 2, 20), ring(1, 2, 60)});
   ASSERT_TRUE(report.recorded_part);
   EXPECT_EQ(report.recorded_part->from_ns, 6000u);
   EXPECT_EQ(report.recorded_part->last_rank, 1);
@@ -67,8 +66,8 @@ TEST(KnownBegin, of_a_job_is_where_the_last_of_its_ranks_is_known_and_all_shares
 }
 
 TEST(KnownBegin, leaves_every_condition_undecided_and_gives_no_verdict_and_no_prediction) {
-  const Report whole = report_on({half_in_mpi(0, 1, 0)}, whole_run);
-  const Report late = report_on({ring(0, 1, 20)}, whole_run);
+  const Report whole = whole_report_on({half_in_mpi_from(0, 1, 0)});
+  const Report late = whole_report_on({ring(0, 1, 20)});
   for (const char* text : {"exposed > 10%", "exposed < 99%", "overlap < 50%"}) {
     EXPECT_TRUE(figure_of(whole, text)) << text;
     EXPECT_FALSE(figure_of(late, text)) << text;
@@ -82,14 +81,14 @@ TEST(KnownBegin, cuts_a_call_in_the_middle_of_which_it_lies) {
   builder.runs(0, 1000).kernel(999, 1000).call({.function = "MPI_Recv", .begin = 100, .end = 600});
   builder.header().missing_from_ns = trace::nothing_missing;
   builder.lost_until(400);
-  const Report report = report_on({builder}, whole_run);
+  const Report report = whole_report_on({builder});
   EXPECT_EQ(report.counted_ns, 200u);
 }
 
 TEST(KnownBegin, forgets_older_records_that_are_left_of_threads_which_write_few) {
   RecordingBuilder builder = ring(0, 1, 50);
   builder.on_lane(7).call({.function = "MPI_Recv", .begin = 10, .end = 20});
-  EXPECT_EQ(report_on({builder}, whole_run).counted_ns, 50u * 50 - 1);
+  EXPECT_EQ(whole_report_on({builder}).counted_ns, 50u * 50 - 1);
 }
 
 /// Rank 1 sends a message each 100 and rank 0 has them at once, in a call of 60 that it begins before.
@@ -124,7 +123,7 @@ TEST(KnownBegin, leaves_messages_joined_by_how_many_of_either_side_are_gone) {
     ranks[0].lost_halves(Direction::receive, 1, 40, 39 * 100 + 20);
     ranks[1].lost_halves(Direction::send, 0, senders_first, (senders_first - 1) * 100 + 70);
     const std::uint64_t known = 100 - std::max<std::uint64_t>(senders_first, 40);
-    const Report report = report_on(ranks, whole_run);
+    const Report report = whole_report_on(ranks);
     EXPECT_EQ(time_of(report, Cause::late_sender), known * 50) << senders_first;
     EXPECT_EQ(time_of(report, Cause::unattributed), 0u) << senders_first;
     EXPECT_EQ(report.unmatched_halves, 0u);
@@ -136,7 +135,7 @@ TEST(KnownBegin, leaves_a_message_alone_that_was_posted_before_others_that_are_g
   // one that was posted behind two that are left: which of these is the 40th, nobody knows
   ranks[0].lost_halves(Direction::receive, 1, 40, 41 * 100 + 20);
   ranks[1].lost_halves(Direction::send, 0, 40, 39 * 100 + 70);
-  const Report report = report_on(ranks, whole_run);
+  const Report report = whole_report_on(ranks);
   EXPECT_EQ(time_of(report, Cause::late_sender), 58u * 50);
   EXPECT_EQ(time_of(report, Cause::unattributed), 2u * 60 + 2u * 5) << "on both sides";
   EXPECT_EQ(report.unmatched_halves, 0u);
@@ -146,7 +145,7 @@ TEST(KnownBegin, of_more_envelopes_than_are_counted_leaves_messages_alone) {
   std::vector<RecordingBuilder> ranks = messages(40, 40);
   ranks[0].lost_halves(Direction::receive, 1, 40, 39 * 100 + 20);
   ranks[1].counts_no_more();
-  const Report report = report_on(ranks, whole_run);
+  const Report report = whole_report_on(ranks);
   EXPECT_EQ(time_of(report, Cause::late_sender), 0u);
   EXPECT_EQ(time_of(report, Cause::unattributed), 60u * 60 + 60u * 5);
 }
@@ -155,7 +154,7 @@ TEST(KnownBegin, after_messages_of_an_envelope_that_is_not_counted_leaves_messag
   std::vector<RecordingBuilder> ranks = messages(30, 40);
   ranks[0].lost_halves(Direction::receive, 1, 40, 39 * 100 + 20);
   ranks[1].counts_no_more();  // ten more end before knowledge begins, but nobody knows behind how many
-  const Report report = report_on(ranks, whole_run);
+  const Report report = whole_report_on(ranks);
   EXPECT_EQ(time_of(report, Cause::late_sender), 0u);
   EXPECT_EQ(time_of(report, Cause::unattributed), 60u * 60 + 60u * 5);
 }
@@ -202,10 +201,10 @@ TEST(KnownBegin, with_steps_without_numbers_begins_with_each_ranks_first_whole_o
 }
 
 TEST(KnownWindow, that_was_asked_for_is_what_all_figures_are_of_and_can_be_judged) {
-  std::vector<RecordingBuilder> ranks{half_in_mpi(0, 2, 0), half_in_mpi(1, 2, 0)};
+  std::vector<RecordingBuilder> ranks{half_in_mpi_from(0, 2, 0), half_in_mpi_from(1, 2, 0)};
   ranks[0].of_window(2000, 8000);
   ranks[1].of_window(2010, 8020);
-  const Report report = report_on(ranks, whole_run);
+  const Report report = whole_report_on(ranks);
   ASSERT_TRUE(report.recorded_part);
   EXPECT_TRUE(report.recorded_part->is_window);
   EXPECT_EQ(report.recorded_part->from_ns, 2010u);
@@ -219,12 +218,12 @@ TEST(KnownWindow, that_was_asked_for_is_what_all_figures_are_of_and_can_be_judge
 }
 
 TEST(KnownWindow, of_which_records_are_missing_cannot_be_judged) {
-  RecordingBuilder overwritten = half_in_mpi(0, 1, 0).of_window(2000, 8000).lost_until(3000);
-  EXPECT_FALSE(figure_of(report_on({overwritten}, whole_run), "exposed > 10%"));
-  RecordingBuilder dropped = half_in_mpi(0, 1, 0).of_window(2000, 8000);
+  RecordingBuilder overwritten = half_in_mpi_from(0, 1, 0).of_window(2000, 8000).lost_until(3000);
+  EXPECT_FALSE(figure_of(whole_report_on({overwritten}), "exposed > 10%"));
+  RecordingBuilder dropped = half_in_mpi_from(0, 1, 0).of_window(2000, 8000);
   dropped.header().missing_from_ns -= 1000;
   dropped.header().dropped_records = 1;
-  const Report report = report_on({dropped}, whole_run);
+  const Report report = whole_report_on({dropped});
   EXPECT_FALSE(figure_of(report, "exposed > 10%"));
   ASSERT_TRUE(report.recorded_part);
   EXPECT_EQ(
@@ -234,7 +233,7 @@ TEST(KnownWindow, of_which_records_are_missing_cannot_be_judged) {
 }
 
 TEST(KnownWindow, that_never_began_has_no_figures_and_says_so) {
-  const Report report = report_on({half_in_mpi(0, 1, 0).of_window(0, 0)}, whole_run);
+  const Report report = whole_report_on({half_in_mpi_from(0, 1, 0).of_window(0, 0)});
   ASSERT_TRUE(report.recorded_part);
   EXPECT_EQ(report.total_ns, 0u);
   EXPECT_NE(to_text(report, {}).find("never began on rank 0"), std::string::npos);
@@ -245,7 +244,7 @@ TEST(KnownWindow, of_some_ranks_says_that_the_others_were_not_to_be_recorded) {
   RecordingBuilder builder(0, 3);
   builder.header().features |= trace::feature::some_ranks;
   builder.half({.direction = Direction::send, .peer = 1, .post = 10, .complete = 20});
-  const Report report = report_on({builder}, whole_run);
+  const Report report = whole_report_on({builder});
   ASSERT_FALSE(report.flaws.empty());
   EXPECT_NE(report.flaws.front().what.find("only some ranks were to be recorded, and not rank 1, 2"),
             std::string::npos)
@@ -254,8 +253,8 @@ TEST(KnownWindow, of_some_ranks_says_that_the_others_were_not_to_be_recorded) {
 }
 
 TEST(Unfinished, run_is_compared_with_nothing_and_predicts_nothing) {
-  const Report whole = report_on({half_in_mpi(0, 1, 0)}, whole_run);
-  const Report killed = report_on({half_in_mpi(0, 1, 0).never_finishes()}, whole_run);
+  const Report whole = whole_report_on({half_in_mpi_from(0, 1, 0)});
+  const Report killed = whole_report_on({half_in_mpi_from(0, 1, 0).never_finishes()});
   ASSERT_TRUE(killed.unfinished);
   const Diff diff = compare({whole}, {killed});
   EXPECT_FALSE(diff.is_known);

@@ -11,11 +11,8 @@ namespace {
 
 using testing::RecordingBuilder;
 using testing::report_on;
+using testing::whole_report_on;
 using trace::Direction;
-
-Report report_on(const std::vector<RecordingBuilder>& ranks) {
-  return report_on(ranks, {.whole_run = true});
-}
 
 /// A receive that waits from `post` on.
 void receives(RecordingBuilder& rank, std::int32_t from, std::uint64_t post, std::uint64_t complete,
@@ -50,7 +47,7 @@ TEST(Latecomers, of_a_message_tell_what_they_did_while_their_partner_waited) {
       .copy(350, 400, 4096, 2)
       .range("assemble", 400, 800);
   sends(late, 0, 800, 820);
-  const Report report = report_on({waits, late});
+  const Report report = whole_report_on({waits, late});
   ASSERT_EQ(report.latecomers.size(), 1u);
   const LatecomerFigures& figures = report.latecomers[0];
   EXPECT_EQ(figures.rank, 1);
@@ -72,7 +69,7 @@ TEST(Latecomers, of_a_message_that_its_sender_did_not_wait_for_are_none) {
   RecordingBuilder receiver(1, 2);
   receiver.runs(0, 1000).kernel(0, 10);
   receives(receiver, 0, 800, 820);
-  EXPECT_TRUE(report_on({sender, receiver}).latecomers.empty());
+  EXPECT_TRUE(whole_report_on({sender, receiver}).latecomers.empty());
 }
 
 TEST(Latecomers, count_from_when_a_partner_waits_and_not_from_when_it_posted) {
@@ -90,7 +87,7 @@ TEST(Latecomers, count_from_when_a_partner_waits_and_not_from_when_it_posted) {
   RecordingBuilder late(1, 2);
   late.runs(0, 1000).kernel(0, 10);
   sends(late, 0, 800, 820);
-  const Report report = report_on({waits, late});
+  const Report report = whole_report_on({waits, late});
   ASSERT_EQ(report.latecomers.size(), 1u);
   EXPECT_EQ(report.latecomers[0].late_ns, 200u);
 }
@@ -106,7 +103,7 @@ TEST(Latecomers, for_whom_several_ranks_wait_at_once_are_late_once) {
   late.runs(0, 1000).kernel(0, 10);
   sends(late, 0, 800, 820);
   sends(late, 1, 830, 850);
-  const Report report = report_on({one, other, late});
+  const Report report = whole_report_on({one, other, late});
   ASSERT_EQ(report.latecomers.size(), 1u);
   EXPECT_EQ(report.latecomers[0].times, 1u);
   EXPECT_EQ(report.latecomers[0].late_ns, 730u);
@@ -162,7 +159,7 @@ TEST(Latecomers, come_to_collectives_too_blocking_or_not) {
                     .collective_ordinal = 2,
                     .call_site = 0x20});
   };
-  const Report report = report_on({rank(0, 100, 800), rank(1, 400, 500)});
+  const Report report = whole_report_on({rank(0, 100, 800), rank(1, 400, 500)});
   ASSERT_EQ(report.latecomers.size(), 2u);
   EXPECT_EQ(report.latecomers[0].rank, 0);
   EXPECT_EQ(report.latecomers[0].mpi_function, "MPI_Ibarrier");

@@ -16,13 +16,9 @@ namespace penstock::analysis {
 namespace {
 
 using testing::RecordingBuilder;
-using testing::report_on;
 using testing::TemporaryDirectory;
+using testing::whole_report_on;
 using trace::Direction;
-
-Report report_on(const std::vector<RecordingBuilder>& ranks) {
-  return report_on(ranks, {.whole_run = true});
-}
 
 /// Rank 1 sends 4,000 bytes twice, which are pulled within 100 and 400, once the GPU is ready; rank 0 answers
 /// with 8 bytes of host memory.
@@ -59,7 +55,7 @@ std::vector<RecordingBuilder> two_ways() {
 }
 
 TEST(MessageMatrix, tells_how_much_went_from_whom_to_whom_by_what_and_how_fast) {
-  const Report report = report_on(two_ways());
+  const Report report = whole_report_on(two_ways());
   ASSERT_TRUE(report.matrix);
   EXPECT_EQ(report.matrix->ranks_per_block, 1);
   EXPECT_TRUE(report.matrix->blocks.empty()) << "with a rank each they would be the pairs again";
@@ -84,7 +80,7 @@ TEST(MessageMatrix, tells_how_much_went_from_whom_to_whom_by_what_and_how_fast) 
 
 TEST(MessageMatrix, a_message_whose_receiver_was_not_recorded_is_told_by_its_sender) {
   std::vector<RecordingBuilder> ranks = two_ways();
-  const Report report = report_on({ranks[1]});
+  const Report report = whole_report_on({ranks[1]});
   ASSERT_TRUE(report.matrix);
   ASSERT_EQ(report.matrix->pairs.size(), 2u);
   EXPECT_EQ(report.matrix->pairs[0].sender, 1);
@@ -95,7 +91,7 @@ TEST(MessageMatrix, a_message_whose_receiver_was_not_recorded_is_told_by_its_sen
 }
 
 TEST(MessageMatrix, a_job_without_messages_has_none) {
-  EXPECT_FALSE(report_on({RecordingBuilder(0, 1).runs(0, 100)}).matrix);
+  EXPECT_FALSE(whole_report_on({RecordingBuilder(0, 1).runs(0, 100)}).matrix);
 }
 
 TEST(MessageMatrix, counts_the_steps_alone) {
@@ -180,7 +176,7 @@ TEST(MessageMatrix, of_many_ranks_keeps_the_largest_pairs_and_all_of_them_in_blo
 }
 
 TEST(MessageMatrix, of_few_ranks_keeps_all_pairs_since_they_are_the_picture) {
-  const Report report = report_on(ring(64));
+  const Report report = whole_report_on(ring(64));
   ASSERT_TRUE(report.matrix);
   EXPECT_EQ(report.matrix->ranks_per_block, 1);
   EXPECT_EQ(report.matrix->pairs.size(), 64u);

@@ -14,14 +14,10 @@ namespace {
 
 using testing::RecordingBuilder;
 using testing::report_on;
+using testing::to_device;
+using testing::to_host;
+using testing::whole_report_on;
 using trace::Direction;
-
-constexpr std::uint8_t to_device = 1;
-constexpr std::uint8_t to_host = 2;
-
-Report report_on(const std::vector<RecordingBuilder>& ranks) {
-  return report_on(ranks, {.whole_run = true});
-}
 
 using Parts = std::map<std::string, std::uint64_t>;
 
@@ -43,13 +39,13 @@ Parts parts_of(const Report& report) {
 }
 
 TEST(PartsOfTime, each_moment_belongs_to_the_first_part_that_it_can_belong_to) {
-  const Report report = report_on({RecordingBuilder(0, 1)
-                                       .runs(0, 1000)
-                                       .kernel(0, 200)
-                                       .call({.function = "MPI_Win_fence", .begin = 150, .end = 300})
-                                       .kernel(280, 320, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")
-                                       .copy(310, 350, 4096, to_host)
-                                       .cuda_synchronisation(100, 450)});
+  const Report report = whole_report_on({RecordingBuilder(0, 1)
+                                             .runs(0, 1000)
+                                             .kernel(0, 200)
+                                             .call({.function = "MPI_Win_fence", .begin = 150, .end = 300})
+                                             .kernel(280, 320, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")
+                                             .copy(310, 350, 4096, to_host)
+                                             .cuda_synchronisation(100, 450)});
   EXPECT_EQ(parts_of(report), (Parts{{"kernels", 200},
                                      {"unattributed", 100},
                                      {"nccl", 20},
@@ -70,25 +66,26 @@ TEST(PartsOfTime, penstock_s_own_copies_and_synchronisation_are_no_parts) {
   waits.end_ns = testing::origin_ns + 400;
   waits.own = 1;
   waits.kind = trace::RecordKind::cuda_synchronisation;
-  EXPECT_EQ(parts_of(report_on({RecordingBuilder(0, 1).runs(0, 1000).kernel(0, 100).raw(copy).raw(waits)})),
-            (Parts{{"kernels", 100}, {"host_code", 900}}));
+  EXPECT_EQ(
+      parts_of(whole_report_on({RecordingBuilder(0, 1).runs(0, 1000).kernel(0, 100).raw(copy).raw(waits)})),
+      (Parts{{"kernels", 100}, {"host_code", 900}}));
 }
 
 TEST(PartsOfTime, what_lies_outside_the_run_is_no_part) {
-  const Report report = report_on({RecordingBuilder(0, 1)
-                                       .runs(500, 1000)
-                                       .kernel(400, 600)
-                                       .copy(300, 510, 4096, to_host)
-                                       .copy(900, 1100, 4096, to_host)
-                                       .cuda_synchronisation(0, 700)
-                                       .cuda_synchronisation(990, 2000)});
+  const Report report = whole_report_on({RecordingBuilder(0, 1)
+                                             .runs(500, 1000)
+                                             .kernel(400, 600)
+                                             .copy(300, 510, 4096, to_host)
+                                             .copy(900, 1100, 4096, to_host)
+                                             .cuda_synchronisation(0, 700)
+                                             .cuda_synchronisation(990, 2000)});
   EXPECT_EQ(
       parts_of(report),
       (Parts{{"kernels", 100}, {"other_copies", 100}, {"cuda_synchronisation", 100}, {"host_code", 200}}));
 }
 
 /// Sends host memory that it copies from the GPU before, `steps` times; each step is 1,000.
-RecordingBuilder stages_by_hand(std::uint64_t steps) {
+RecordingBuilder sends_a_copy(std::uint64_t steps) {
   RecordingBuilder rank(0, 2);
   rank.runs(0, steps * 1000);
   for (std::uint64_t step = 0; step < steps; ++step) {
@@ -108,18 +105,18 @@ RecordingBuilder stages_by_hand(std::uint64_t steps) {
 }
 
 TEST(PartsOfTime, tell_staging_by_hand_from_other_copies) {
-  EXPECT_EQ(parts_of(report_on({stages_by_hand(4)})), (Parts{{"kernels", 800},
-                                                             {"staging_by_hand", 1200},
-                                                             {"unattributed", 400},
-                                                             {"other_copies", 200},
-                                                             {"host_code", 1400}}));
+  EXPECT_EQ(parts_of(whole_report_on({sends_a_copy(4)})), (Parts{{"kernels", 800},
+                                                                 {"staging_by_hand", 1200},
+                                                                 {"unattributed", 400},
+                                                                 {"other_copies", 200},
+                                                                 {"host_code", 1400}}));
   // a single copy of a message's size may be chance
-  EXPECT_EQ(parts_of(report_on({stages_by_hand(1)})),
+  EXPECT_EQ(parts_of(whole_report_on({sends_a_copy(1)})),
             (Parts{{"kernels", 200}, {"unattributed", 100}, {"other_copies", 350}, {"host_code", 350}}));
 }
 
 TEST(PartsOfTime, of_each_step_sum_to_it) {
-  const Report report = report_on({stages_by_hand(4).cuda_synchronisation(2600, 3100)}, {});
+  const Report report = report_on({sends_a_copy(4).cuda_synchronisation(2600, 3100)}, {});
   ASSERT_TRUE(report.steps);
   ASSERT_EQ(report.steps->each.size(), 4u);
   const Parts usual{{"kernels", 200},
@@ -140,12 +137,12 @@ TEST(PartsOfTime, of_each_step_sum_to_it) {
 
 TEST(PartsOfTime, calls_of_mpi_s_files_are_told_apart_from_communication) {
   const Report report =
-      report_on({RecordingBuilder(0, 1)
-                     .runs(0, 1000)
-                     .kernel(0, 150)
-                     .call({.function = "MPI_File_write", .begin = 100, .end = 300, .bytes = 64})
-                     .call({.function = "MPI_File_seek", .begin = 300, .end = 350, .waits = 0})
-                     .call({.function = "MPI_Win_fence", .begin = 350, .end = 400})});
+      whole_report_on({RecordingBuilder(0, 1)
+                           .runs(0, 1000)
+                           .kernel(0, 150)
+                           .call({.function = "MPI_File_write", .begin = 100, .end = 300, .bytes = 64})
+                           .call({.function = "MPI_File_seek", .begin = 300, .end = 350, .waits = 0})
+                           .call({.function = "MPI_Win_fence", .begin = 350, .end = 400})});
   EXPECT_EQ(parts_of(report),
             (Parts{{"kernels", 150}, {"mpi_files", 200}, {"unattributed", 50}, {"host_code", 600}}));
   EXPECT_EQ(report.by_cause[static_cast<std::size_t>(Cause::unattributed)], 200u)
@@ -156,9 +153,9 @@ TEST(PartsOfTime, are_known_of_a_program_without_a_gpu_and_unknown_where_kernels
   RecordingBuilder rank(0, 1);
   rank.runs(0, 1000).call({.function = "MPI_Win_fence", .begin = 100, .end = 300});
   rank.header().features = 0;
-  EXPECT_EQ(parts_of(report_on({rank})), (Parts{{"unattributed", 200}, {"host_code", 800}}));
+  EXPECT_EQ(parts_of(whole_report_on({rank})), (Parts{{"unattributed", 200}, {"host_code", 800}}));
   rank.header().features = trace::feature::gpu_used;
-  EXPECT_EQ(parts_of(report_on({rank})), (Parts{{"not known", 0}}));
+  EXPECT_EQ(parts_of(whole_report_on({rank})), (Parts{{"not known", 0}}));
 }
 
 TEST(HostCode, is_placed_between_the_calls_around_it) {
@@ -173,7 +170,7 @@ TEST(HostCode, is_placed_between_the_calls_around_it) {
     }
     return job.runs(0, now);
   };
-  const Report report = report_on({rank(0, 30), rank(1, 90)});
+  const Report report = whole_report_on({rank(0, 30), rank(1, 90)});
   ASSERT_EQ(report.host_code.size(), 3u);
   EXPECT_EQ(where_text(report.host_code[0]), "between MPI_Recv at 0x20 and MPI_Allreduce at 0x10");
   EXPECT_EQ(report.host_code[0].times, 6u);
@@ -214,12 +211,12 @@ TEST(HostCode, is_placed_in_the_innermost_range_but_not_in_the_one_that_marks_th
 
 TEST(HostCode, is_placed_exactly_in_ranges_that_do_not_nest) {
   // of two threads: one from 100 to 500, the other from 300 to 700
-  const Report report = report_on({RecordingBuilder(0, 1)
-                                       .runs(0, 1000)
-                                       .kernel(0, 100)
-                                       .range("one", 100, 500)
-                                       .on_lane(1)
-                                       .range("other", 300, 700)});
+  const Report report = whole_report_on({RecordingBuilder(0, 1)
+                                             .runs(0, 1000)
+                                             .kernel(0, 100)
+                                             .range("one", 100, 500)
+                                             .on_lane(1)
+                                             .range("other", 300, 700)});
   ASSERT_EQ(report.host_code.size(), 3u);
   EXPECT_EQ(where_text(report.host_code[0]), "in the NVTX range other");
   EXPECT_EQ(report.host_code[0].host_code_ns, 400u);

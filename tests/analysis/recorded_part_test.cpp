@@ -24,14 +24,11 @@ using testing::origin_ns;
 using testing::RecordingBuilder;
 using testing::report_on;
 using testing::TemporaryDirectory;
-
-Report report_on(const std::vector<RecordingBuilder>& ranks) {
-  return report_on(ranks, {});
-}
+using testing::whole_report_on;
 
 /// Runs from 0 to 10,000; a kernel at the begin, and half of each 100 in a call, of which `recorded` are
 /// there.
-RecordingBuilder half_in_mpi(std::int32_t rank, std::int32_t ranks, std::uint64_t recorded) {
+RecordingBuilder half_in_mpi_until(std::int32_t rank, std::int32_t ranks, std::uint64_t recorded) {
   RecordingBuilder builder(rank, ranks);
   builder.runs(0, 10'000).kernel(0, 1);
   for (std::uint64_t i = 0; i < recorded; ++i) {
@@ -47,17 +44,15 @@ RecordingBuilder half_in_mpi(std::int32_t rank, std::int32_t ranks, std::uint64_
   return builder;
 }
 
-const AnalysisOptions whole_run{.whole_run = true};
-
 TEST(RecordedPart, is_absent_where_nothing_is_missing) {
-  const Report report = report_on({half_in_mpi(0, 1, 100)}, whole_run);
+  const Report report = whole_report_on({half_in_mpi_until(0, 1, 100)});
   EXPECT_FALSE(report.recorded_part);
   EXPECT_EQ(to_text(report, {}).find("recorded up to"), std::string::npos);
   EXPECT_NE(to_json(report).find("\"recorded_part\": null"), std::string::npos);
 }
 
 TEST(RecordedPart, of_a_job_ends_where_the_first_rank_has_no_more_space_and_all_shares_are_of_it) {
-  const Report report = report_on({half_in_mpi(0, 2, 100), half_in_mpi(1, 2, 20)}, whole_run);
+  const Report report = whole_report_on({half_in_mpi_until(0, 2, 100), half_in_mpi_until(1, 2, 20)});
   ASSERT_TRUE(report.recorded_part);
   EXPECT_EQ(report.recorded_part->recorded_ns, 2050u);
   EXPECT_EQ(report.recorded_part->run_ns, 10'000u);
@@ -78,7 +73,7 @@ TEST(RecordedPart, of_a_job_ends_where_the_first_rank_has_no_more_space_and_all_
 }
 
 TEST(RecordedPart, is_said_in_the_text_the_json_and_beside_every_share) {
-  const Report report = report_on({half_in_mpi(0, 1, 20)}, whole_run);
+  const Report report = whole_report_on({half_in_mpi_until(0, 1, 20)});
   const std::string text = to_text(report, {});
   EXPECT_NE(
       text.find("! recorded up to 2.05 µs of 10.0 µs, when rank 0 ran out of space; the rest is unknown."),
@@ -93,7 +88,7 @@ TEST(RecordedPart, is_said_in_the_text_the_json_and_beside_every_share) {
 TEST(RecordedPart, holds_whole_steps_only_and_says_nothing_of_the_shutdown) {
   std::vector<RecordingBuilder> ranks;
   for (std::int32_t rank = 0; rank < 2; ++rank) {
-    RecordingBuilder& builder = ranks.emplace_back(half_in_mpi(rank, 2, rank == 0 ? 100 : 41));
+    RecordingBuilder& builder = ranks.emplace_back(half_in_mpi_until(rank, 2, rank == 0 ? 100 : 41));
     for (std::uint64_t step = 0; step < (rank == 0 ? 20u : 9u); ++step) {
       builder.range("step", step * 500, step * 500 + 500);
     }
@@ -127,7 +122,7 @@ TEST(RecordedPart, has_its_steps_found_although_ranks_lack_different_numbers_of_
 }
 
 TEST(RecordedPart, leaves_every_condition_undecided) {
-  const Report report = report_on({half_in_mpi(0, 1, 20)}, whole_run);
+  const Report report = whole_report_on({half_in_mpi_until(0, 1, 20)});
   for (const char* text : {"exposed > 10%", "exposed < 90%", "overlap < 50%", "late_sender > 1ms"}) {
     std::string why;
     const std::optional<FailCondition> condition = FailCondition::parse(text, why);
@@ -138,8 +133,8 @@ TEST(RecordedPart, leaves_every_condition_undecided) {
 }
 
 TEST(RecordedPart, gives_a_comparison_no_verdict_and_a_prediction_no_ground) {
-  const Report whole = report_on({half_in_mpi(0, 1, 100)}, whole_run);
-  const Report cut = report_on({half_in_mpi(0, 1, 20)}, whole_run);
+  const Report whole = whole_report_on({half_in_mpi_until(0, 1, 100)});
+  const Report cut = whole_report_on({half_in_mpi_until(0, 1, 20)});
   const Diff diff = compare({whole, whole, whole}, {whole, cut, whole});
   EXPECT_FALSE(diff.is_known);
   for (const DiffRow& row : diff.totals) {
@@ -162,9 +157,9 @@ TEST(RecordedPart, of_a_job_that_used_no_gpu_as_far_as_is_recorded_does_not_say_
 }
 
 TEST(RecordedPart, that_is_empty_has_no_share) {
-  RecordingBuilder builder = half_in_mpi(0, 1, 0);
+  RecordingBuilder builder = half_in_mpi_until(0, 1, 0);
   builder.header().missing_from_ns = origin_ns;
-  const std::string text = to_text(report_on({builder}, whole_run), {});
+  const std::string text = to_text(whole_report_on({builder}), {});
   EXPECT_NE(text.find("! recorded up to 0.00 µs of 10.0 µs"), std::string::npos) << text;
   EXPECT_NE(text.find("No figures: the "), std::string::npos) << text;
   EXPECT_EQ(text.find("0.0 % of the recorded"), std::string::npos) << text;
@@ -172,9 +167,9 @@ TEST(RecordedPart, that_is_empty_has_no_share) {
 }
 
 TEST(RecordedPart, of_a_killed_job_is_no_whole_run_although_it_ends_with_the_last_record) {
-  RecordingBuilder builder = half_in_mpi(0, 1, 20);
+  RecordingBuilder builder = half_in_mpi_until(0, 1, 20);
   builder.never_finishes();
-  const Report report = report_on({builder}, whole_run);
+  const Report report = whole_report_on({builder});
   ASSERT_TRUE(report.recorded_part);
   EXPECT_EQ(recorded_part_text(*report.recorded_part),
             "recorded up to 2.00 µs of at least 2.00 µs, when rank 0 ran out of space; the rest is "
@@ -182,10 +177,10 @@ TEST(RecordedPart, of_a_killed_job_is_no_whole_run_although_it_ends_with_the_las
 }
 
 TEST(RecordedPart, is_the_whole_run_where_only_what_came_after_it_was_dropped) {
-  RecordingBuilder builder = half_in_mpi(0, 1, 100);
+  RecordingBuilder builder = half_in_mpi_until(0, 1, 100);
   builder.header().dropped_records = 3;
   builder.header().missing_from_ns = origin_ns + 10'000;
-  EXPECT_FALSE(report_on({builder}, whole_run).recorded_part);
+  EXPECT_FALSE(whole_report_on({builder}).recorded_part);
 }
 
 TEST(RecordedPart, on_two_hosts_ends_at_the_same_time_since_their_begin) {
@@ -208,9 +203,9 @@ TEST(RecordedPart, of_an_older_recording_ends_with_the_first_lane_whose_last_blo
     builder.call({.function = "MPI_Recv", .begin = i * 10, .end = i * 10 + 5});
   }
   builder.on_lane(2).call({.function = "MPI_Recv", .begin = 900'000, .end = 900'010});
-  EXPECT_FALSE(report_on({builder}, whole_run).recorded_part) << "nothing was dropped";
+  EXPECT_FALSE(whole_report_on({builder}).recorded_part) << "nothing was dropped";
   builder.header().dropped_records = 10;
-  const Report report = report_on({builder}, whole_run);
+  const Report report = whole_report_on({builder});
   ASSERT_TRUE(report.recorded_part);
   EXPECT_EQ(report.recorded_part->recorded_ns, (records_per_block - 1) * 10 + 5);
 }
@@ -219,7 +214,7 @@ TEST(RecordedPart, of_an_older_recording_without_kernels_that_should_have_some_i
   RecordingBuilder builder(0, 1);
   builder.call({.function = "MPI_Recv", .begin = 10, .end = 20});
   builder.header().dropped_records = 10;
-  const Report report = report_on({builder}, whole_run);
+  const Report report = whole_report_on({builder});
   ASSERT_TRUE(report.recorded_part);
   EXPECT_EQ(report.recorded_part->recorded_ns, 0u);
 }

@@ -17,6 +17,10 @@ namespace penstock::analysis::testing {
 
 /// Times are counted from here, since a recording's clock never starts at zero.
 inline constexpr std::uint64_t origin_ns = 1'000'000'000'000;
+inline constexpr std::uint64_t ms = 1'000'000;  ///< in ns
+// Directions of RecordingBuilder::copy(), as cudaMemcpyKind has them
+inline constexpr std::uint8_t to_device = 1;
+inline constexpr std::uint8_t to_host = 2;
 inline constexpr std::uint64_t world_id = 0xabcdef;
 
 struct CallWords {

@@ -19,11 +19,8 @@ using testing::RecordingBuilder;
 using testing::report_on;
 using testing::simulate;
 using testing::Simulated;
+using testing::whole_report_on;
 using trace::Direction;
-
-Report report_on(const std::vector<RecordingBuilder>& ranks) {
-  return report_on(ranks, {.whole_run = true});
-}
 
 std::uint64_t total_of(const ReplayFigures& replay, const std::string& what) {
   for (const WhatIfFigures& each : replay.what_if) {
@@ -53,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(Overlapping, Replay, ::testing::Bool());
 
 TEST_P(Replay, with_nothing_changed_gives_the_recording_again) {
   const Simulated job = simulate(model());
-  const Report report = report_on(job.ranks);
+  const Report report = whole_report_on(job.ranks);
   ASSERT_TRUE(report.replay) << report.why_no_replay;
   EXPECT_EQ(report.replay->observed_ns, job.total_ns);
   EXPECT_EQ(report.replay->replayed_ns, job.total_ns);
@@ -62,7 +59,7 @@ TEST_P(Replay, with_nothing_changed_gives_the_recording_again) {
 
 TEST_P(Replay, free_messages_are_predicted_as_the_changed_job_turns_out) {
   Model changed = model();
-  const Report report = report_on(simulate(changed).ranks);
+  const Report report = whole_report_on(simulate(changed).ranks);
   ASSERT_TRUE(report.replay);
   changed.wire_ns = 0;
   changed.reduction_ns = 0;
@@ -71,7 +68,7 @@ TEST_P(Replay, free_messages_are_predicted_as_the_changed_job_turns_out) {
 
 TEST_P(Replay, a_job_without_messages_is_predicted_as_it_turns_out) {
   Model changed = model();
-  const Report report = report_on(simulate(changed).ranks);
+  const Report report = whole_report_on(simulate(changed).ranks);
   ASSERT_TRUE(report.replay);
   changed.has_messages = false;
   expect_close(total_of(*report.replay, "without_messages"), simulate(changed).total_ns, 0.005);
@@ -83,7 +80,7 @@ TEST(ReplayWithoutMessages, no_rank_waits_for_another) {
   made.kernel_ns = {100'000, 300'000};
   made.kernels_alternate = true;
   made.has_reductions = false;
-  const Report report = report_on(simulate(made).ranks);
+  const Report report = whole_report_on(simulate(made).ranks);
   ASSERT_TRUE(report.replay);
   made.has_messages = false;
   const std::uint64_t outcome_ns = simulate(made).total_ns;
@@ -93,7 +90,7 @@ TEST(ReplayWithoutMessages, no_rank_waits_for_another) {
 
 TEST_P(Replay, a_balanced_job_is_predicted_as_it_turns_out) {
   Model changed = model();
-  const Report report = report_on(simulate(changed).ranks);
+  const Report report = whole_report_on(simulate(changed).ranks);
   ASSERT_TRUE(report.replay);
   changed.kernel_ns = std::vector<std::uint64_t>(4, 110'000);
   expect_close(total_of(*report.replay, "balanced"), simulate(changed).total_ns, 0.02);
@@ -121,7 +118,7 @@ TEST_P(Replay, kernels_of_another_length_are_predicted_as_the_changed_job_turns_
 TEST_P(Replay, efficiencies_are_products_and_what_the_simulator_lost) {
   const Model made = model();
   const Simulated job = simulate(made);
-  const Report report = report_on(job.ranks);
+  const Report report = whole_report_on(job.ranks);
   ASSERT_TRUE(report.replay);
   const EfficiencyFigures& host = report.replay->efficiency;
   EXPECT_NEAR(host.parallel, host.load_balance * host.communication, 1e-12);
@@ -139,7 +136,7 @@ TEST_P(Replay, efficiencies_are_products_and_what_the_simulator_lost) {
 
 TEST_P(Replay, the_longest_path_is_as_long_as_the_run_and_goes_through_the_slowest_rank) {
   const Simulated job = simulate(model());
-  const Report report = report_on(job.ranks);
+  const Report report = whole_report_on(job.ranks);
   ASSERT_TRUE(report.replay);
   const PathFigures& path = report.replay->path;
   EXPECT_EQ(path.kernels_ns + path.host_code_ns + path.communication_ns, job.total_ns);
@@ -155,7 +152,7 @@ TEST(ReplayOfOverlap, hidden_messages_are_worth_nothing) {
   hidden.overlaps = true;
   hidden.reduction_ns = 0;
   const Simulated job = simulate(hidden);
-  const Report report = report_on(job.ranks);
+  const Report report = whole_report_on(job.ranks);
   ASSERT_TRUE(report.replay);
   expect_close(total_of(*report.replay, "free_communication"), job.total_ns, 0.001);
   EXPECT_EQ(report.replay->path.calls.size(), 0u);
@@ -174,7 +171,7 @@ TEST(ReplayOfRandomJobs, predictions_agree_with_the_changed_jobs) {
     made.host_ns = random() % 30'000;
     made.overlaps = random() % 2 == 0;
     const Simulated job = simulate(made);
-    const Report report = report_on(job.ranks);
+    const Report report = whole_report_on(job.ranks);
     ASSERT_TRUE(report.replay);
     EXPECT_EQ(report.replay->replayed_ns, job.total_ns) << round;
     Model free = made;
@@ -190,7 +187,7 @@ TEST_P(Replay, another_transport_is_predicted_as_the_changed_job_turns_out) {
   Model mixed = model();
   mixed.staged_wire_ns = 150'000;
   const Simulated job = simulate(mixed);
-  const Report report = report_on(job.ranks);
+  const Report report = whole_report_on(job.ranks);
   ASSERT_TRUE(report.replay);
   EXPECT_EQ(report.replay->replayed_ns, job.total_ns);
   Model all_peer = mixed;
@@ -209,7 +206,7 @@ TEST_P(Replay, no_message_is_predicted_from_lists_that_went_as_bitmaps) {
   Model mixed = model();
   mixed.staged_wire_ns = 10'000;
   mixed.staged_packed_words = 64;
-  const Report report = report_on(simulate(mixed).ranks);
+  const Report report = whole_report_on(simulate(mixed).ranks);
   ASSERT_TRUE(report.replay);
   EXPECT_TRUE(std::none_of(report.replay->what_if.begin(), report.replay->what_if.end(),
                            [](const WhatIfFigures& each) { return each.what == "staged_instead_of_peer"; }));
@@ -219,7 +216,7 @@ TEST_P(Replay, a_slower_direct_transport_is_no_gain_and_still_predicted) {
   Model mixed = model();
   mixed.wire_ns = 200'000;
   mixed.staged_wire_ns = 50'000;
-  const Report report = report_on(simulate(mixed).ranks);
+  const Report report = whole_report_on(simulate(mixed).ranks);
   ASSERT_TRUE(report.replay);
   Model all_peer = mixed;
   all_peer.staged_wire_ns = all_peer.wire_ns;
@@ -289,7 +286,7 @@ Simulated two_streams(std::uint64_t message_ns) {
 
 TEST(ReplayOfStreams, kernels_wait_for_those_of_other_streams_as_their_events_say) {
   const Simulated job = two_streams(200'000);
-  const Report report = report_on(job.ranks);
+  const Report report = whole_report_on(job.ranks);
   ASSERT_TRUE(report.replay);
   EXPECT_EQ(report.replay->replayed_ns, job.total_ns);
   EXPECT_EQ(report.replay->edges_left_out, 0u);
@@ -298,7 +295,7 @@ TEST(ReplayOfStreams, kernels_wait_for_those_of_other_streams_as_their_events_sa
 
 TEST(ReplayOfStreams, a_message_that_the_other_stream_hides_is_worth_nothing) {
   const Simulated job = two_streams(50'000);
-  const Report report = report_on(job.ranks);
+  const Report report = whole_report_on(job.ranks);
   ASSERT_TRUE(report.replay);
   EXPECT_EQ(report.replay->replayed_ns, job.total_ns);
   expect_close(total_of(*report.replay, "free_communication"), two_streams(0).total_ns, 0.02);
@@ -309,12 +306,12 @@ TEST(ReplayOfDamage, a_missing_rank_and_impossible_times_end_with_figures) {
   made.kernel_ns = {100'000, 130'000, 90'000};
   Simulated job = simulate(made);
   job.ranks.erase(job.ranks.begin() + 1);
-  const Report missing = report_on(job.ranks);
+  const Report missing = whole_report_on(job.ranks);
   ASSERT_TRUE(missing.replay);
   EXPECT_EQ(missing.replay->replayed_ns, missing.replay->observed_ns);
 
   // received long before it was sent: the edge is left out and counted
-  const Report reversed = report_on(
+  const Report reversed = whole_report_on(
       {RecordingBuilder(0, 2)
            .kernel(0, 1)
            .call({.function = "MPI_Recv", .begin = 100, .end = 200, .bytes = 64})
@@ -359,7 +356,7 @@ TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of
                  .key = key,
                  .buffer = trace::BufferKind::device});
   }
-  const Report report = report_on({first.runs(0, 1510), second.kernel(0, 1).runs(0, 1000)});
+  const Report report = whole_report_on({first.runs(0, 1510), second.kernel(0, 1).runs(0, 1000)});
   ASSERT_TRUE(report.replay);
   EXPECT_EQ(report.replay->observed_ns, 1510u);
   EXPECT_EQ(total_of(*report.replay, "straight"), 1210u);
@@ -394,7 +391,8 @@ TEST(ReplayOfStaging, what_none_alike_went_by_stays_as_it_was_and_it_is_said) {
   message(1410, 1510, 4096, trace::TransportKind::peer);
   message(2000, 9000, 512, trace::TransportKind::network);
   message(9010, 9510, 3 << 20, trace::TransportKind::staged);
-  const Report report = report_on({first.kernel(0, 1).runs(0, 9510), second.kernel(0, 1).runs(0, 1000)});
+  const Report report =
+      whole_report_on({first.kernel(0, 1).runs(0, 9510), second.kernel(0, 1).runs(0, 1000)});
   ASSERT_TRUE(report.replay);
   EXPECT_EQ(total_of(*report.replay, "straight"), 9510u - 300u);
   for (const WhatIfFigures& each : report.replay->what_if) {

@@ -17,10 +17,6 @@ using testing::origin_ns;
 using testing::RecordingBuilder;
 using testing::report_on;
 
-Report report_on(const std::vector<RecordingBuilder>& ranks) {
-  return report_on(ranks, {});
-}
-
 CallWords call(std::uint64_t begin, std::uint64_t site, std::uint64_t length = 10) {
   return {.function = "MPI_Sendrecv", .begin = begin, .end = begin + length, .call_site = site};
 }

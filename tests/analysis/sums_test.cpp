@@ -12,23 +12,18 @@ namespace penstock::analysis {
 namespace {
 
 using testing::RecordingBuilder;
-using testing::report_on;
+using testing::to_device;
+using testing::to_host;
+using testing::whole_report_on;
 using trace::Direction;
-
-constexpr std::uint8_t to_device = 1;
-constexpr std::uint8_t to_host = 2;
-
-Report report_on(const std::vector<RecordingBuilder>& ranks) {
-  return report_on(ranks, {.whole_run = true});
-}
 
 TEST(KernelsBesideWaits, tell_what_they_hide_and_what_is_exposed_when_they_have_ended) {
   // a wait from 150 to 400: bulk hides it until 200, then nothing runs until edge, from 300 to 350
   const Report report =
-      report_on({RecordingBuilder(0, 1)
-                     .kernel(100, 200, "_Z4bulkv")
-                     .kernel(300, 350, "_Z4edgev")
-                     .call({.function = "MPI_Waitall", .begin = 150, .end = 400, .call_site = 0x40})});
+      whole_report_on({RecordingBuilder(0, 1)
+                           .kernel(100, 200, "_Z4bulkv")
+                           .kernel(300, 350, "_Z4edgev")
+                           .call({.function = "MPI_Waitall", .begin = 150, .end = 400, .call_site = 0x40})});
   ASSERT_EQ(report.kernels.size(), 2u);
   EXPECT_EQ(report.kernels[0].name, "bulk");
   EXPECT_EQ(report.kernels[0].launches, 1u);
@@ -42,7 +37,7 @@ TEST(KernelsBesideWaits, tell_what_they_hide_and_what_is_exposed_when_they_have_
 }
 
 TEST(KernelsBesideWaits, hide_operations_in_flight_while_the_host_is_elsewhere) {
-  const Report report = report_on({RecordingBuilder(0, 1).kernel(100, 200).half(
+  const Report report = whole_report_on({RecordingBuilder(0, 1).kernel(100, 200).half(
       {.direction = Direction::receive, .peer = 0, .post = 150, .complete = 300, .blocking = false})});
   ASSERT_EQ(report.kernels.size(), 1u);
   EXPECT_EQ(report.kernels[0].hides_ns, 50u);
@@ -50,12 +45,12 @@ TEST(KernelsBesideWaits, hide_operations_in_flight_while_the_host_is_elsewhere) 
 }
 
 TEST(KernelsBesideWaits, count_each_kernel_once_also_where_others_hide_it_or_cut_it_in_two) {
-  const Report report = report_on({RecordingBuilder(0, 1)
-                                       .kernel(100, 300, "long")
-                                       .kernel(120, 150, "short")
-                                       .kernel(200, 250, "short")
-                                       .kernel(290, 400, "short")
-                                       .call({.function = "MPI_Recv", .begin = 0, .end = 500})});
+  const Report report = whole_report_on({RecordingBuilder(0, 1)
+                                             .kernel(100, 300, "long")
+                                             .kernel(120, 150, "short")
+                                             .kernel(200, 250, "short")
+                                             .kernel(290, 400, "short")
+                                             .call({.function = "MPI_Recv", .begin = 0, .end = 500})});
   ASSERT_EQ(report.kernels.size(), 2u);
   const auto [first, second] = std::tie(report.kernels[0], report.kernels[1]);
   EXPECT_EQ(first.name, "short");
@@ -66,10 +61,10 @@ TEST(KernelsBesideWaits, count_each_kernel_once_also_where_others_hide_it_or_cut
 }
 
 TEST(KernelsBesideWaits, share_time_without_counting_it_twice) {
-  const Report report = report_on({RecordingBuilder(0, 1)
-                                       .kernel(100, 200, "first")
-                                       .kernel(150, 260, "second")
-                                       .call({.function = "MPI_Recv", .begin = 0, .end = 300})});
+  const Report report = whole_report_on({RecordingBuilder(0, 1)
+                                             .kernel(100, 200, "first")
+                                             .kernel(150, 260, "second")
+                                             .call({.function = "MPI_Recv", .begin = 0, .end = 300})});
   std::uint64_t running_ns = 0;
   std::uint64_t hides_ns = 0;
   for (const KernelFigures& kernel : report.kernels) {
@@ -104,7 +99,7 @@ std::vector<RecordingBuilder> late_reduction() {
 }
 
 TEST(Collectives, waiting_is_told_from_moving) {
-  const Report report = report_on(late_reduction());
+  const Report report = whole_report_on(late_reduction());
   ASSERT_EQ(report.collectives.size(), 2u);  // rank 1 moved nothing itself
   const CollectiveFigures& first = report.collectives[0];
   EXPECT_EQ(first.mpi_function, "MPI_Allreduce");
@@ -119,7 +114,7 @@ TEST(Collectives, waiting_is_told_from_moving) {
 }
 
 TEST(Collectives, the_rank_that_came_last_is_named_with_what_it_did) {
-  const Report report = report_on(late_reduction());
+  const Report report = whole_report_on(late_reduction());
   ASSERT_EQ(report.late_ranks.size(), 1u);
   const LateRankFigures& late = report.late_ranks[0];
   EXPECT_EQ(late.rank, 1);
@@ -151,7 +146,7 @@ TEST(Collectives, a_non_blocking_one_is_told_by_what_was_left_of_it_in_the_call_
                     .bytes = 4096,
                     .call_site = 0x10});
   };
-  const Report report = report_on({rank(0, 100, 200, 428), rank(1, 300, 400, 428)});
+  const Report report = whole_report_on({rank(0, 100, 200, 428), rank(1, 300, 400, 428)});
   ASSERT_EQ(report.collectives.size(), 1u);
   const CollectiveFigures& sums = report.collectives[0];
   EXPECT_EQ(sums.mpi_function, "MPI_Iallreduce");
@@ -175,7 +170,7 @@ TEST(Collectives, where_data_flows_from_a_root_the_root_is_late_and_not_the_last
                                                         .peer = 0,
                                                         .collective_ordinal = 1});
   };
-  const Report report = report_on({bcast(0, 300), bcast(1, 100), bcast(2, 500)});
+  const Report report = whole_report_on({bcast(0, 300), bcast(1, 100), bcast(2, 500)});
   ASSERT_EQ(report.late_ranks.size(), 1u);
   EXPECT_EQ(report.late_ranks[0].rank, 0);
   EXPECT_EQ(report.late_ranks[0].late_ns, 200u);
@@ -216,7 +211,7 @@ RecordingBuilder stages_by_hand(std::uint64_t steps, std::uint64_t copied_bytes 
 TEST(StagingByHand, is_found_on_both_sides_and_priced) {
   RecordingBuilder rank = stages_by_hand(3);
   rank.kernel(1050, 1100);
-  const Report report = report_on({rank});
+  const Report report = whole_report_on({rank});
   ASSERT_EQ(report.hand_staging.size(), 2u);
   // the half's call site is 0 in these recordings; the function is that of the call in which it was posted
   EXPECT_EQ(report.hand_staging[0].at, "MPI_Send at unknown source line");
@@ -229,8 +224,8 @@ TEST(StagingByHand, is_found_on_both_sides_and_priced) {
 }
 
 TEST(StagingByHand, is_not_seen_in_copies_of_other_sizes_or_in_a_single_one) {
-  EXPECT_TRUE(report_on({stages_by_hand(3, 4104)}).hand_staging.empty());
-  EXPECT_TRUE(report_on({stages_by_hand(1)}).hand_staging.empty());
+  EXPECT_TRUE(whole_report_on({stages_by_hand(3, 4104)}).hand_staging.empty());
+  EXPECT_TRUE(whole_report_on({stages_by_hand(1)}).hand_staging.empty());
 }
 
 TEST(StagingByHand, is_not_seen_where_most_messages_have_no_copy) {
@@ -241,7 +236,7 @@ TEST(StagingByHand, is_not_seen_where_most_messages_have_no_copy) {
             {.direction = Direction::receive, .peer = 1, .post = 200 + i, .complete = 210 + i, .bytes = 512});
   }
   // all lie outside of calls, so that their sites are the same unknown one as no others'
-  const Report report = report_on({rank});
+  const Report report = whole_report_on({rank});
   EXPECT_EQ(report.hand_staging.size(), 2u);
   RecordingBuilder mixed = stages_by_hand(2);
   for (std::uint64_t i = 0; i < 5; ++i) {
@@ -257,7 +252,7 @@ TEST(StagingByHand, is_not_seen_where_most_messages_have_no_copy) {
                .complete = 110 + i * 20,
                .bytes = 512});
   }
-  const Report sparse = report_on({mixed});
+  const Report sparse = whole_report_on({mixed});
   ASSERT_EQ(sparse.hand_staging.size(), 1u);
   EXPECT_EQ(sparse.hand_staging[0].at, "MPI_Recv at unknown source line");
 }
@@ -277,7 +272,7 @@ TEST(StagingByHand, takes_each_copy_for_one_message_only) {
                .complete = begin + 310,
                .bytes = 4096});
   }
-  const Report report = report_on({rank});
+  const Report report = whole_report_on({rank});
   ASSERT_EQ(report.hand_staging.size(), 2u);
   EXPECT_EQ(report.hand_staging[0].messages, 4u);
   EXPECT_EQ(report.hand_staging[0].copies_ns, 400u);
@@ -299,7 +294,7 @@ TEST(StagingByHand, knows_no_copies_of_penstock_s_own) {
                          .complete = 100 * i + 30,
                          .bytes = 4096});
   }
-  EXPECT_TRUE(report_on({rank}).hand_staging.empty());
+  EXPECT_TRUE(whole_report_on({rank}).hand_staging.empty());
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 using testing::RecordingBuilder;
 using testing::TemporaryDirectory;
 
-constexpr std::uint64_t ms = 1'000'000;
+using testing::ms;
 constexpr std::uint64_t day_ns = 24ull * 3600 * 1'000'000'000;
 
 /// A run of one rank whose steps have 6 ms of kernels, so much host code in the range "assemble", with a

@@ -21,7 +21,7 @@ using testing::RecordingBuilder;
 using testing::TemporaryDirectory;
 using trace::Direction;
 
-constexpr std::uint64_t ms = 1'000'000;
+using testing::ms;
 constexpr std::uint64_t steps = 400;
 
 /// How far the second rank's clock is ahead of the first one's.

@@ -99,7 +99,7 @@ TEST_F(ChunkRings, are_given_in_the_order_in_which_they_were_asked_for) {
   EXPECT_TRUE(take(third));
 }
 
-Layout rows(std::size_t count) {
+Layout rows_of_100_bytes(std::size_t count) {
   Layout layout;
   layout.append({16, 100, count, 160});
   return layout;
@@ -137,7 +137,7 @@ void pass(const BufferView& source, const BufferView& destination) {
 TEST(ChunkCopy, brings_every_kind_of_memory_out_and_back_in) {
   for (const BufferKind kind : buffer_kinds) {
     for (const Layout& layout :
-         {Layout::contiguous(1000, 24), Layout::contiguous(3 * mib + 7), rows(20'000)}) {
+         {Layout::contiguous(1000, 24), Layout::contiguous(3 * mib + 7), rows_of_100_bytes(20'000)}) {
       SCOPED_TRACE(testing::Message() << name_of(kind) << ", " << layout.bytes() << " bytes");
       constexpr std::size_t extent = 4 * mib;
       const GpuMemory source(kind, extent);

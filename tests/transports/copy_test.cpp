@@ -39,7 +39,7 @@ Layout irregular(std::uint32_t seed, std::size_t unit) {
   }
 }
 
-std::vector<Layout> layouts() {
+std::vector<Layout> regular_and_irregular_layouts() {
   std::vector<Layout> all = {Layout::contiguous(8).repeated(1000, 64), Layout::contiguous(50'000, 3),
                              Layout::contiguous(24).repeated(5, 40).repeated(10, 300).repeated(20, 4000)};
   for (const std::size_t unit : {1u, 2u, 4u, 8u, 16u})
@@ -75,7 +75,7 @@ void copy_all_layouts_by(BufferKind kind) {
   const GpuMemory packed(kind, memory_bytes);
   const Side side = side_of(kind);
   std::uint64_t seed = 0;
-  for (const Layout& layout : layouts()) {
+  for (const Layout& layout : regular_and_irregular_layouts()) {
     for (const std::size_t part : {std::size_t{memory_bytes}, std::size_t{65536}, std::size_t{9999}}) {
       SCOPED_TRACE(testing::Message() << layout.blocks().size() << " blocks, parts of " << part);
       const std::size_t bytes = layout.bytes();

@@ -21,11 +21,11 @@ using testing::ByRank;
 using testing::PlantedJob;
 using testing::PlantedMessage;
 using testing::TemporaryDirectory;
+using testing::to_device;
+using testing::to_host;
 
 constexpr std::uint64_t us = 1'000;
 constexpr std::uint64_t ms = 1'000'000;
-constexpr std::uint8_t to_device = 1;
-constexpr std::uint8_t to_host = 2;
 constexpr std::size_t steps = 20;
 
 struct Planted {
