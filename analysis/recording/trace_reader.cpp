@@ -76,7 +76,7 @@ void check(const trace::FileHeader& header, const std::filesystem::path& file, s
 TraceReader::TraceReader(std::filesystem::path file)
     : file_(std::move(file)),
       descriptor_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC)),
-      block_(std::make_unique<std::byte[]>(trace::block_bytes)) {
+      block_(std::make_unique_for_overwrite<std::byte[]>(trace::block_bytes)) {
   if (descriptor_ < 0) {
     throw TraceError({file_, std::nullopt, fmt::format("cannot be opened ({})", std::strerror(errno))});
   }

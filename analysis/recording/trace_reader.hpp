@@ -149,10 +149,8 @@ inline const std::byte* TraceReader::next_record() {
 
 template <typename Record, typename Handler>
 void TraceReader::pass_on(const std::byte* bytes, Handler& handle) {
-  static_assert(sizeof(Record) == trace::record_bytes);
-  Record record;
-  std::memcpy(&record, bytes, sizeof record);
-  handle(record, block_header_);
+  static_assert(sizeof(Record) == trace::record_bytes && alignof(Record) <= trace::record_alignment);
+  handle(*reinterpret_cast<const Record*>(bytes), block_header_);
 }
 
 template <typename Record, typename Handler>

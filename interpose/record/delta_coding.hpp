@@ -22,6 +22,9 @@ static_assert(std::endian::native == std::endian::little);
 
 using RecordWords = std::array<std::uint32_t, record_words>;
 
+/// Of each record that is read.
+inline constexpr std::size_t record_alignment = alignof(std::uint64_t);
+
 /// The most bytes that a record takes.
 inline constexpr std::size_t most_delta_bytes = sizeof(DeltaHead) + record_bytes;
 
@@ -132,24 +135,26 @@ class DeltaReader {
     if (head.kind == RecordKind::none) return Found::end;
     const std::byte* word = at + sizeof head;
     if (end - word < std::ptrdiff_t{4} * std::popcount(head.changed)) return Found::cut_off;
-    RecordWords& words = bases_[head.base];
+    constexpr std::size_t word_bytes = sizeof(std::uint32_t);
+    std::byte* const record = bases_[head.base].bytes;
     for (std::uint32_t left = head.changed; left != 0; left &= left - 1) {
-      std::memcpy(&words[static_cast<std::size_t>(std::countr_zero(left))], word, sizeof words[0]);
-      word += sizeof words[0];
+      std::memcpy(record + static_cast<std::size_t>(std::countr_zero(left)) * word_bytes, word, word_bytes);
+      word += word_bytes;
     }
-    if (words[record_words - 1] >> 24 != static_cast<std::uint32_t>(head.kind)) return Found::damage;
-    record_ = &words;
+    if (record[record_bytes - 1] != static_cast<std::byte>(head.kind)) return Found::damage;
+    record_ = record;
     at = word;
     return Found::record;
   }
   /// Returns the 64 bytes of the record that was read last.
-  [[nodiscard]] const std::byte* record() const noexcept {
-    return reinterpret_cast<const std::byte*>(record_->data());
-  }
+  [[nodiscard]] const std::byte* record() const noexcept { return record_; }
 
  private:
-  std::array<RecordWords, delta_bases> bases_{};
-  const RecordWords* record_ = nullptr;
+  struct alignas(record_alignment) Base {
+    std::byte bytes[record_bytes];
+  };
+  std::array<Base, delta_bases> bases_{};
+  const std::byte* record_ = nullptr;
 };
 
 }  // namespace penstock::trace
