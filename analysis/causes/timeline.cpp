@@ -13,6 +13,7 @@ namespace {
 template <typename Record>
 IntervalSet times_of_application(const std::vector<Record>& records) {
   std::vector<Interval> times;
+  times.reserve(records.size());
   for (const Record& each : records) {
     if (each.own == 0) {
       times.push_back({each.begin_ns, each.end_ns});
@@ -114,10 +115,6 @@ void add_kernels(const RankTrace& rank, Timeline& timeline) {
 }
 
 }  // namespace
-
-bool communicates(const trace::MpiCall& call) noexcept {
-  return call.waits != 0 || call.bytes != 0 || call.collective_ordinal != 0;
-}
 
 Timeline make_timeline(const RankTrace& rank) {
   Timeline timeline;

@@ -59,6 +59,8 @@ void cut_to(Interval window, Timeline& timeline);
 
 /// Returns true for a call that waits for other ranks, carries bytes or starts a collective. Others
 /// (MPI_Comm_rank, MPI_Wtime …) are not communication.
-[[nodiscard]] bool communicates(const trace::MpiCall& call) noexcept;
+[[nodiscard]] inline bool communicates(const trace::MpiCall& call) noexcept {
+  return call.waits != 0 || call.bytes != 0 || call.collective_ordinal != 0;
+}
 
 }  // namespace penstock::analysis

@@ -10,13 +10,21 @@ namespace {
 
 constexpr std::size_t most_steps = 8;  // that a row names
 
-/// Returns the application's copies while no kernel runs and the host is outside MPI.
-IntervalSet bare_copies(const RankInput& rank) {
-  const Timeline& timeline = rank.window.timeline;
-  return subtract(copies_of_application(rank.trace), unite(timeline.kernels, timeline.host));
-}
-
 }  // namespace
+
+/// What a rank did, once for all of its sites.
+struct Latecomers::Meanwhile {
+  Meanwhile(const RankInput& rank, const std::optional<StepMark>& mark) : places(mark, rank) {
+    const Timeline& timeline = rank.window.timeline;
+    const IntervalSet in_kernels_or_mpi = unite(timeline.kernels, timeline.host);
+    const IntervalSet copies = copies_of_application(rank.trace);
+    bare_copies = subtract(copies, in_kernels_or_mpi);
+    not_host_code = unite(in_kernels_or_mpi, copies);
+  }
+  IntervalSet bare_copies;  ///< the application's, while no kernel runs and the host is outside MPI
+  IntervalSet not_host_code;
+  PlaceFinder places;
+};
 
 void Latecomers::note(const RankInput& rank, std::uint32_t site, Interval late, std::uint64_t error_ns) {
   const Interval window = rank.window.window;
@@ -85,17 +93,15 @@ void Latecomers::add(const RankInput& rank) {
     note_messages(rank);
   }
   if (!waits_.empty()) {
-    const IntervalSet copies = bare_copies(rank);
-    const PlaceFinder places(mark_, rank);
+    const Meanwhile meanwhile(rank, mark_);
     for (auto& [site, waits] : waits_) {
-      late_[{rank.trace.header.world_rank, site}] = sum_up(rank, copies, places, std::move(waits));
+      late_[{rank.trace.header.world_rank, site}] = sum_up(rank, meanwhile, std::move(waits));
     }
   }
   waits_.clear();
 }
 
-Latecomers::Late Latecomers::sum_up(const RankInput& rank, const IntervalSet& copies,
-                                    const PlaceFinder& places, Waits waits) const {
+Latecomers::Late Latecomers::sum_up(const RankInput& rank, const Meanwhile& meanwhile, Waits waits) const {
   const Timeline& timeline = rank.window.timeline;
   const IntervalSet all = IntervalSet::union_of(std::move(waits.times));
   const std::vector<std::uint64_t>& bounds = rank.window.step_bounds;
@@ -104,7 +110,7 @@ Latecomers::Late Latecomers::sum_up(const RankInput& rank, const IntervalSet& co
   late.within_error_ns = std::min(waits.within_error_ns, late.late_ns);
   late.in_kernels_ns = common_ns(all, timeline.kernels);
   late.in_mpi_ns = common_ns(all, timeline.exposed);
-  late.in_copies_ns = common_ns(all, copies);
+  late.in_copies_ns = common_ns(all, meanwhile.bare_copies);
   for (const Interval each : all.intervals()) {
     ++late.times;
     late.longest_ns = std::max(late.longest_ns, each.end_ns - each.begin_ns);
@@ -124,8 +130,9 @@ Latecomers::Late Latecomers::sum_up(const RankInput& rank, const IntervalSet& co
       }
     }
   }
-  places.for_each(subtract(subtract(all, unite(timeline.kernels, timeline.host)), copies),
-                  [&](const HostPlace& place, std::uint64_t time_ns) { late.host_code[place] += time_ns; });
+  meanwhile.places.for_each(
+      subtract(all, meanwhile.not_host_code),
+      [&](const HostPlace& place, std::uint64_t time_ns) { late.host_code[place] += time_ns; });
   return late;
 }
 

@@ -59,12 +59,12 @@ class Latecomers {
     std::vector<Interval> times;
     std::uint64_t within_error_ns = 0;
   };
+  struct Meanwhile;
   void note(const RankInput& rank, std::uint32_t site, Interval late, std::uint64_t error_ns);
   void note(const RankInput& rank, std::uint32_t site, const Arrivals& arrivals, std::uint32_t function,
             std::int32_t root, std::uint64_t came_ns);
   void note_messages(const RankInput& rank);
-  [[nodiscard]] Late sum_up(const RankInput& rank, const IntervalSet& copies, const PlaceFinder& places,
-                            Waits waits) const;
+  [[nodiscard]] Late sum_up(const RankInput& rank, const Meanwhile& meanwhile, Waits waits) const;
 
   const MessageIndex& index_;
   const std::optional<StepMark>& mark_;

@@ -33,11 +33,9 @@ class Dividing {
     if (times.intervals().empty()) {
       return {};
     }
-    IntervalSet rest;
-    subtract(left_, times, rest);
     IntervalSet taken;
-    subtract(left_, rest, taken);
-    left_ = std::move(rest);
+    divide(left_, times, taken, rest_);
+    std::swap(left_, rest_);
     return taken;
   }
   [[nodiscard]] IntervalSet take_listed() {
@@ -52,6 +50,7 @@ class Dividing {
 
  private:
   IntervalSet left_;
+  IntervalSet rest_;
   std::vector<Interval> scratch_;
 };
 

@@ -76,7 +76,7 @@ void check(const trace::FileHeader& header, const std::filesystem::path& file, s
 TraceReader::TraceReader(std::filesystem::path file)
     : file_(std::move(file)),
       descriptor_(::open(file_.c_str(), O_RDONLY | O_CLOEXEC)),
-      block_(std::make_unique<std::byte[]>(trace::block_bytes)) {
+      block_(std::make_unique_for_overwrite<std::byte[]>(trace::block_bytes)) {
   if (descriptor_ < 0) {
     throw TraceError({file_, std::nullopt, fmt::format("cannot be opened ({})", std::strerror(errno))});
   }
@@ -232,7 +232,13 @@ bool TraceReader::next_block() {
     }
     std::memcpy(&block_header_, block_.get(), sizeof block_header_);
     got += read_at(descriptor_, file_, block_offset_ + got, block_.get() + got, trace::block_bytes - got);
-    records_in_block_ = got / trace::record_bytes;
+    if (block_header_.coding > trace::BlockCoding::delta) {
+      flaws_.push_back({file_, block_offset_, "coded in an unknown way; the block was left out"});
+      continue;
+    }
+    block_end_ = got;
+    next_offset_ = trace::record_bytes;
+    deltas_.begin();
     if (keeps_newest() && !is_still_there()) {
       continue;
     }
@@ -248,18 +254,20 @@ bool TraceReader::is_still_there() const {
          std::memcmp(&now, &block_header_, sizeof now) == 0;
 }
 
-void TraceReader::skip(std::size_t index, const char* what) {
+void TraceReader::skip(const char* what) {
   if (skipped_records_++ == 0) {
-    first_skipped_ = {file_, block_offset_ + index * trace::record_bytes, what};
+    first_skipped_ = {file_, block_offset_ + record_offset_, what};
   }
 }
 
-/// Checks the end of a block, which a zero kind marks. If a record follows, it was never committed properly:
-/// the block is damaged there.
-void TraceReader::note_end_of_block(std::size_t index) {
-  if (index + 1 < records_in_block_ &&
-      block_[(index + 1) * trace::record_bytes + kind_offset_bytes] != std::byte{0}) {
-    skip(index, "record wiped out; the rest of its block was left out");
+/// Checks the end of a block, which a zero kind marks. If a record follows, beyond where one that was never
+/// committed may have left some bytes, the block is damaged there.
+void TraceReader::note_end_of_block(std::size_t behind_bytes) {
+  const std::size_t from = record_offset_ + behind_bytes;
+  if (from + trace::record_bytes <= block_end_ &&
+      std::any_of(block_.get() + from, block_.get() + from + trace::record_bytes,
+                  [](std::byte each) { return each != std::byte{0}; })) {
+    skip("record wiped out; the rest of its block was left out");
   }
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analysis/recording/flaw.hpp"
+#include "interpose/record/delta_coding.hpp"
 #include "interpose/record/trace_format.hpp"
 
 namespace penstock::analysis {
@@ -68,16 +69,18 @@ class TraceReader {
   [[nodiscard]] bool keeps_newest() const noexcept { return header_.losses_generation != 0; }
   void begin_pass();
   [[nodiscard]] std::uint64_t block_count() const noexcept;
-  void skip(std::size_t index, const char* what);
-  void note_end_of_block(std::size_t index);
+  /// Returns the next record of the block, 64 bytes. Null: it has no more.
+  const std::byte* next_record();
+  const std::byte* next_plain();
+  const std::byte* next_delta();
+  void skip(const char* what);
+  void note_end_of_block(std::size_t behind_bytes);
   [[nodiscard]] std::vector<Flaw> take_flaws();
 
   template <typename Record, typename Handler>
-  void pass_on(std::size_t index, Handler& handle);
+  void pass_on(const std::byte* bytes, Handler& handle);
   template <typename Record, typename Handler>
-  void pass_on_timed(std::size_t index, Handler& handle);
-
-  static constexpr std::size_t records_per_block = trace::block_bytes / trace::record_bytes;
+  void pass_on_timed(const std::byte* bytes, Handler& handle);
 
   std::filesystem::path file_;
   int descriptor_ = -1;
@@ -90,7 +93,10 @@ class TraceReader {
   std::vector<std::uint64_t> offsets_;  ///< of the blocks
   std::size_t next_ = 0;                ///< in offsets_
   std::uint64_t block_offset_ = 0;
-  std::size_t records_in_block_ = 0;  ///< complete ones, including the block's header
+  std::size_t block_end_ = 0;      ///< the bytes of it that there are
+  std::size_t record_offset_ = 0;  ///< in the block, as is the next one
+  std::size_t next_offset_ = 0;
+  trace::DeltaReader deltas_;
   std::uint64_t skipped_records_ = 0;
   Flaw first_skipped_;
   std::vector<Flaw> flaws_;
@@ -101,91 +107,123 @@ class TraceReader {
 /// The offset of the byte that holds a record's kind; 0 means that the record was never committed.
 inline constexpr std::size_t kind_offset_bytes = trace::record_bytes - 1;
 
-template <typename Record, typename Handler>
-void TraceReader::pass_on(std::size_t index, Handler& handle) {
-  static_assert(sizeof(Record) == trace::record_bytes);
-  Record record;
-  std::memcpy(&record, block_.get() + index * trace::record_bytes, sizeof record);
-  handle(record, block_header_);
+inline const std::byte* TraceReader::next_plain() {
+  if (next_offset_ + trace::record_bytes > block_end_) {
+    return nullptr;
+  }
+  record_offset_ = next_offset_;
+  const std::byte* const record = block_.get() + record_offset_;
+  if (record[kind_offset_bytes] == std::byte{0}) {
+    note_end_of_block(trace::record_bytes);
+    return nullptr;
+  }
+  next_offset_ += trace::record_bytes;
+  return record;
+}
+
+inline const std::byte* TraceReader::next_delta() {
+  record_offset_ = next_offset_;
+  const std::byte* at = block_.get() + record_offset_;
+  switch (deltas_.read(at, block_.get() + block_end_)) {
+    case trace::DeltaReader::Found::record:
+      next_offset_ = static_cast<std::size_t>(at - block_.get());
+      return deltas_.record();
+    case trace::DeltaReader::Found::end:
+      note_end_of_block(trace::most_delta_bytes + sizeof(std::uint32_t));
+      return nullptr;
+    case trace::DeltaReader::Found::cut_off:
+      if (block_end_ < trace::block_bytes) {
+        return nullptr;  // with the file, which take_flaws() reports
+      }
+      [[fallthrough]];  // writers leave room for the end of a block
+    case trace::DeltaReader::Found::damage:
+    default:
+      skip("damaged record; the rest of its block was left out");
+      return nullptr;
+  }
+}
+
+inline const std::byte* TraceReader::next_record() {
+  return block_header_.coding == trace::BlockCoding::delta ? next_delta() : next_plain();
 }
 
 template <typename Record, typename Handler>
-void TraceReader::pass_on_timed(std::size_t index, Handler& handle) {
+void TraceReader::pass_on(const std::byte* bytes, Handler& handle) {
+  static_assert(sizeof(Record) == trace::record_bytes && alignof(Record) <= trace::record_alignment);
+  handle(*reinterpret_cast<const Record*>(bytes), block_header_);
+}
+
+template <typename Record, typename Handler>
+void TraceReader::pass_on_timed(const std::byte* bytes, Handler& handle) {
   std::uint64_t times_ns[2];  // begin (or post) and end (or completion) are the first fields of every timed
                               // record
-  std::memcpy(times_ns, block_.get() + index * trace::record_bytes, sizeof times_ns);
+  std::memcpy(times_ns, bytes, sizeof times_ns);
   // Damage shows as impossible times: end before begin, or more than a year from the beginning.
   constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
   const std::uint64_t earliest_ns = header_.begin_ns > year_ns ? header_.begin_ns - year_ns : 0;
   if (times_ns[0] > times_ns[1] || times_ns[0] < earliest_ns || times_ns[1] - earliest_ns > 2 * year_ns) {
-    return skip(index, "impossible times");
+    return skip("impossible times");
   }
-  pass_on<Record>(index, handle);
+  pass_on<Record>(bytes, handle);
 }
 
 template <typename Handler>
 std::vector<Flaw> TraceReader::for_each(Handler&& handle) {
   begin_pass();
   while (next_block()) {
-    std::size_t index = 1;
-    for (bool more = true; more && index < records_in_block_; ++index) {
-      const auto kind =
-          static_cast<trace::RecordKind>(block_[index * trace::record_bytes + kind_offset_bytes]);
-      switch (kind) {
-        case trace::RecordKind::none:
-          note_end_of_block(index);
-          more = false;
-          break;
+    while (const std::byte* const bytes = next_record()) {
+      switch (static_cast<trace::RecordKind>(bytes[kind_offset_bytes])) {
         case trace::RecordKind::text:
-          pass_on<trace::Text>(index, handle);
+          pass_on<trace::Text>(bytes, handle);
           break;
         case trace::RecordKind::module:
-          pass_on<trace::Module>(index, handle);
+          pass_on<trace::Module>(bytes, handle);
           break;
         case trace::RecordKind::call_path:
-          pass_on<trace::CallPath>(index, handle);
+          pass_on<trace::CallPath>(bytes, handle);
           break;
         case trace::RecordKind::communicator:
-          pass_on<trace::Communicator>(index, handle);
+          pass_on<trace::Communicator>(bytes, handle);
           break;
         case trace::RecordKind::mpi_call:
-          pass_on_timed<trace::MpiCall>(index, handle);
+          pass_on_timed<trace::MpiCall>(bytes, handle);
           break;
         case trace::RecordKind::message_half:
-          pass_on_timed<trace::MessageHalf>(index, handle);
+          pass_on_timed<trace::MessageHalf>(bytes, handle);
           break;
         case trace::RecordKind::collective_operation:
-          pass_on_timed<trace::CollectiveOperation>(index, handle);
+          pass_on_timed<trace::CollectiveOperation>(bytes, handle);
           break;
         case trace::RecordKind::transfer:
-          pass_on_timed<trace::Transfer>(index, handle);
+          pass_on_timed<trace::Transfer>(bytes, handle);
           break;
         case trace::RecordKind::kernel:
         case trace::RecordKind::device_copy:
         case trace::RecordKind::device_memset:
-          pass_on_timed<trace::DeviceActivity>(index, handle);
+          pass_on_timed<trace::DeviceActivity>(bytes, handle);
           break;
         case trace::RecordKind::range:
-          pass_on_timed<trace::Range>(index, handle);
+          pass_on_timed<trace::Range>(bytes, handle);
           break;
         case trace::RecordKind::cuda_synchronisation:
-          pass_on_timed<trace::CudaSynchronisation>(index, handle);
+          pass_on_timed<trace::CudaSynchronisation>(bytes, handle);
           break;
         case trace::RecordKind::notice:
-          pass_on<trace::Notice>(index, handle);
+          pass_on<trace::Notice>(bytes, handle);
           break;
         case trace::RecordKind::thread:
-          pass_on<trace::Thread>(index, handle);
+          pass_on<trace::Thread>(bytes, handle);
           break;
         case trace::RecordKind::fact:
-          pass_on<trace::Fact>(index, handle);
+          pass_on<trace::Fact>(bytes, handle);
           break;
         case trace::RecordKind::gpu_sample:
-          pass_on_timed<trace::GpuSample>(index, handle);
+          pass_on_timed<trace::GpuSample>(bytes, handle);
           break;
+        case trace::RecordKind::none:
         case trace::RecordKind::block:
         default:
-          skip(index, "unknown record kind");
+          skip("unknown record kind");
           break;
       }
     }

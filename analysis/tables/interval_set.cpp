@@ -11,6 +11,30 @@ bool begins_earlier(const Interval& left, const Interval& right) {
   return left.begin_ns < right.begin_ns;
 }
 
+/// Gives the parts of `left` that are in `right`, and those that are not, in their order.
+template <typename Inside, typename Outside>
+void for_each_part(const IntervalSet& left, const IntervalSet& right, Inside inside, Outside outside) {
+  auto cut = right.intervals().begin();
+  for (Interval each : left.intervals()) {
+    while (cut != right.intervals().end() && cut->end_ns <= each.begin_ns) {
+      ++cut;
+    }
+    for (auto inner = cut; inner != right.intervals().end() && inner->begin_ns < each.end_ns; ++inner) {
+      if (each.begin_ns < inner->begin_ns) {
+        outside(Interval{each.begin_ns, inner->begin_ns});
+      }
+      inside(Interval{std::max(each.begin_ns, inner->begin_ns), std::min(each.end_ns, inner->end_ns)});
+      each.begin_ns = std::max(each.begin_ns, inner->end_ns);
+      if (each.begin_ns >= each.end_ns) {
+        break;
+      }
+    }
+    if (each.begin_ns < each.end_ns) {
+      outside(each);
+    }
+  }
+}
+
 }  // namespace
 
 IntervalSet IntervalSet::union_of(std::vector<Interval> intervals) {
@@ -41,10 +65,10 @@ void IntervalSet::join_sorted() {
     }
   }
   intervals_.resize(kept);
-  sum_up();
+  measure_before_each_ns_.clear();
 }
 
-void IntervalSet::sum_up() {
+void IntervalSet::sum_up() const {
   measure_before_each_ns_.resize(intervals_.size());
   std::uint64_t sum_ns = 0;
   for (std::size_t i = 0; i < intervals_.size(); ++i) {
@@ -70,16 +94,21 @@ void IntervalSet::cut_to(Interval window) {
     intervals_.front().begin_ns = std::max(intervals_.front().begin_ns, window.begin_ns);
     intervals_.back().end_ns = std::min(intervals_.back().end_ns, window.end_ns);
   }
-  sum_up();
+  measure_before_each_ns_.clear();
 }
 
 std::uint64_t IntervalSet::measure_ns() const noexcept {
-  return intervals_.empty()
-             ? 0
-             : measure_before_each_ns_.back() + intervals_.back().end_ns - intervals_.back().begin_ns;
+  std::uint64_t sum_ns = 0;
+  for (const Interval each : intervals_) {
+    sum_ns += each.end_ns - each.begin_ns;
+  }
+  return sum_ns;
 }
 
-std::uint64_t IntervalSet::measure_before_ns(std::uint64_t time_ns) const noexcept {
+std::uint64_t IntervalSet::measure_before_ns(std::uint64_t time_ns) const {
+  if (measure_before_each_ns_.empty()) {
+    sum_up();
+  }
   const auto after =
       std::upper_bound(intervals_.begin(), intervals_.end(), time_ns,
                        [](std::uint64_t time, const Interval& each) { return time < each.begin_ns; });
@@ -91,7 +120,7 @@ std::uint64_t IntervalSet::measure_before_ns(std::uint64_t time_ns) const noexce
          intervals_[index].begin_ns;
 }
 
-std::uint64_t IntervalSet::measure_within_ns(std::uint64_t begin_ns, std::uint64_t end_ns) const noexcept {
+std::uint64_t IntervalSet::measure_within_ns(std::uint64_t begin_ns, std::uint64_t end_ns) const {
   return begin_ns < end_ns ? measure_before_ns(end_ns) - measure_before_ns(begin_ns) : 0;
 }
 
@@ -102,10 +131,24 @@ IntervalSet unite(const IntervalSet& left, const IntervalSet& right) {
 }
 
 void unite(const IntervalSet& left, const IntervalSet& right, IntervalSet& result) {
-  result.intervals_.resize(left.intervals().size() + right.intervals().size());
-  std::merge(left.intervals().begin(), left.intervals().end(), right.intervals().begin(),
-             right.intervals().end(), result.intervals_.begin(), begins_earlier);
-  result.join_sorted();
+  std::vector<Interval>& united = result.intervals_;
+  united.clear();
+  united.reserve(left.intervals().size() + right.intervals().size());
+  const auto add = [&united](const Interval each) {
+    if (!united.empty() && each.begin_ns <= united.back().end_ns) {
+      united.back().end_ns = std::max(united.back().end_ns, each.end_ns);
+    } else {
+      united.push_back(each);
+    }
+  };
+  auto a = left.intervals().begin();
+  auto b = right.intervals().begin();
+  while (a != left.intervals().end() && b != right.intervals().end()) {
+    add(begins_earlier(*b, *a) ? *b++ : *a++);
+  }
+  std::for_each(a, left.intervals().end(), add);
+  std::for_each(b, right.intervals().end(), add);
+  result.measure_before_each_ns_.clear();
 }
 
 IntervalSet intersect(const IntervalSet& left, const IntervalSet& right) {
@@ -131,25 +174,19 @@ IntervalSet subtract(const IntervalSet& left, const IntervalSet& right) {
 void subtract(const IntervalSet& left, const IntervalSet& right, IntervalSet& result) {
   std::vector<Interval>& rest = result.intervals_;
   rest.clear();
-  auto cut = right.intervals().begin();
-  for (Interval each : left.intervals()) {
-    while (cut != right.intervals().end() && cut->end_ns <= each.begin_ns) {
-      ++cut;
-    }
-    for (auto inner = cut; inner != right.intervals().end() && inner->begin_ns < each.end_ns; ++inner) {
-      if (each.begin_ns < inner->begin_ns) {
-        rest.push_back({each.begin_ns, inner->begin_ns});
-      }
-      each.begin_ns = std::max(each.begin_ns, inner->end_ns);
-      if (each.begin_ns >= each.end_ns) {
-        break;
-      }
-    }
-    if (each.begin_ns < each.end_ns) {
-      rest.push_back(each);
-    }
-  }
-  result.sum_up();
+  for_each_part(
+      left, right, [](Interval) {}, [&rest](const Interval each) { rest.push_back(each); });
+  result.measure_before_each_ns_.clear();
+}
+
+void divide(const IntervalSet& left, const IntervalSet& right, IntervalSet& inside, IntervalSet& outside) {
+  inside.intervals_.clear();
+  outside.intervals_.clear();
+  for_each_part(
+      left, right, [&inside](const Interval each) { inside.intervals_.push_back(each); },
+      [&outside](const Interval each) { outside.intervals_.push_back(each); });
+  inside.measure_before_each_ns_.clear();
+  outside.measure_before_each_ns_.clear();
 }
 
 std::uint64_t common_ns(const IntervalSet& left, const IntervalSet& right) noexcept {

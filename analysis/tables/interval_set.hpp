@@ -20,6 +20,7 @@ struct Interval {
 };
 
 /// A union of intervals, sorted and disjoint. Unit: ns. Cost: building is linear if the input is sorted.
+/// Thread: one at a time, for looking at it, too.
 class IntervalSet {
  public:
   IntervalSet() = default;
@@ -31,18 +32,20 @@ class IntervalSet {
 
   [[nodiscard]] const std::vector<Interval>& intervals() const noexcept { return intervals_; }
   [[nodiscard]] std::uint64_t measure_ns() const noexcept;
-  /// Returns how much of [begin, end) lies in the set. Cost: logarithmic.
-  [[nodiscard]] std::uint64_t measure_within_ns(std::uint64_t begin_ns, std::uint64_t end_ns) const noexcept;
+  /// Returns how much of [begin, end) lies in the set. Cost: logarithmic; the first time, linear.
+  [[nodiscard]] std::uint64_t measure_within_ns(std::uint64_t begin_ns, std::uint64_t end_ns) const;
 
  private:
   friend void unite(const IntervalSet& left, const IntervalSet& right, IntervalSet& result);
   friend void subtract(const IntervalSet& left, const IntervalSet& right, IntervalSet& result);
-  [[nodiscard]] std::uint64_t measure_before_ns(std::uint64_t time_ns) const noexcept;
+  friend void divide(const IntervalSet& left, const IntervalSet& right, IntervalSet& inside,
+                     IntervalSet& outside);
+  [[nodiscard]] std::uint64_t measure_before_ns(std::uint64_t time_ns) const;
   void join_sorted();
-  void sum_up();
+  void sum_up() const;
 
   std::vector<Interval> intervals_;
-  std::vector<std::uint64_t> measure_before_each_ns_;
+  mutable std::vector<std::uint64_t> measure_before_each_ns_;  ///< empty: not known yet, or there is none
 };
 
 /// Measures spans that follow each other in time. The set must outlive the cursor and not change. Cost:
@@ -67,6 +70,8 @@ class MeasureCursor {
 /// Write the result into the memory of a set that is no longer needed; it must be neither operand.
 void unite(const IntervalSet& left, const IntervalSet& right, IntervalSet& result);
 void subtract(const IntervalSet& left, const IntervalSet& right, IntervalSet& result);
+/// Writes the parts of `left` that are in `right`, and those that are not.
+void divide(const IntervalSet& left, const IntervalSet& right, IntervalSet& inside, IntervalSet& outside);
 /// Returns the length of the intersection.
 [[nodiscard]] std::uint64_t common_ns(const IntervalSet& left, const IntervalSet& right) noexcept;
 

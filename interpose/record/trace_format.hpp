@@ -10,10 +10,17 @@
 //         first block is the table of what was lost (Losses), others are overwritten, and only `sequence`
 //         tells their order.
 // Block:  one BlockHeader (64 bytes, in the first record's place), then records of 64 bytes in the order in
-//         which one lane (a thread of the job, or a collector of the recorder) committed them.
+//         which one lane (a thread of the job, or a collector of the recorder) committed them, as they are or
+//         delta-coded, as the block's header says.
 //         A Text may lie behind the records that name it: resolve ids after reading the whole file.
 // Record: 64 bytes. The byte `kind` is written last (release order); zero means "not committed" and ends the
 //         block's readable part. A killed job therefore leaves a readable recording.
+// Delta:  A delta-coded record (BlockCoding::delta) is a word of four bytes, DeltaHead, and then those of the
+//         record's 16 words that differ from the words of its base, in their order. A block has `delta_bases`
+//         bases, which are all zero at its begin; each record becomes the new value of its base. The head is
+//         written last, zero ends the block, and up to a record's bytes behind it may be left of one that was
+//         not committed. The writer is free in its choice of a base; delta_coding.hpp has that of the
+//         recorder.
 // Times:  nanoseconds of CLOCK_MONOTONIC on the rank's host. Byte order: the host's (little endian).
 #pragma once
 
@@ -23,8 +30,8 @@
 namespace penstock::trace {
 
 inline constexpr std::uint64_t file_magic = 0x314b434f54534e50;  // "PNSTOCK1" read as little endian
-inline constexpr std::uint32_t format_version = 2;
-/// Version 1 has the same records, but for call paths.
+inline constexpr std::uint32_t format_version = 3;
+/// Version 2 has the same records in blocks that are all plain, version 1 has no call paths either.
 inline constexpr std::uint32_t oldest_readable_version = 1;
 inline constexpr std::uint32_t record_bytes = 64;
 inline constexpr std::uint32_t block_bytes = 256 * 1024;
@@ -141,6 +148,9 @@ struct FileHeader {
   std::uint64_t window_end_ns;    ///< as `missing_from_ns` has it, too; 0: it has not ended
 };
 
+/// How the records of a block lie in it. The numbers are part of the format.
+enum class BlockCoding : std::uint8_t { plain, delta };
+
 struct BlockHeader {
   std::uint64_t lane;  ///< the writer of the block; `ordinal` gives the order of a lane's blocks
   std::uint64_t ordinal;
@@ -148,8 +158,20 @@ struct BlockHeader {
                             ///< have continued it, see Thread
   char thread_name[16];     ///< that of pthread_setname_np() then, else the program's; all zero: not known
   std::uint64_t sequence;   ///< counts the blocks of the file as they are begun, from 1 on; 0 in older files
-  std::uint8_t reserved[15];
+  BlockCoding coding;
+  std::uint8_t reserved[14];
   RecordKind kind;
+};
+
+/// The bases of a delta-coded block, and the words of a record.
+inline constexpr std::uint32_t delta_bases = 256;
+inline constexpr std::uint32_t record_words = record_bytes / 4;
+
+/// What a delta-coded record begins with.
+struct DeltaHead {
+  std::uint16_t changed;  ///< bit n: word n of the record differs from its base and follows
+  std::uint8_t base;
+  RecordKind kind;  ///< as in the record's last byte
 };
 
 /// A piece of a string. The pieces of one id lie in order in one block; the last has `more` = 0.
@@ -451,6 +473,7 @@ struct GpuSample {
 
 static_assert(sizeof(FileHeader) <= open_calls_offset && sizeof(OpenCall) == 128);
 static_assert(sizeof(LostHalves) == 32 && sizeof(Losses) <= block_bytes / 2);
+static_assert(sizeof(DeltaHead) == 4 && delta_bases == 256);  // each base that a head can name is one
 static_assert(sizeof(BlockHeader) == record_bytes && sizeof(Text) == record_bytes &&
               sizeof(Module) == record_bytes && sizeof(ModuleBuild) == 27);
 static_assert(sizeof(Thread) == record_bytes && sizeof(CallPath) == record_bytes);

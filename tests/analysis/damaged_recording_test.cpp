@@ -2,6 +2,7 @@
 // otherwise, and says where.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cstring>
 #include <optional>
 #include <random>
@@ -11,6 +12,7 @@
 #include "analysis/recording/rank_trace.hpp"
 #include "analysis/report/json/report_json.hpp"
 #include "analysis/report/text/report_text.hpp"
+#include "interpose/record/delta_coding.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
@@ -80,9 +82,17 @@ TEST(DamagedRecording, calls_that_say_they_were_none_are_still_reported) {
   EXPECT_EQ(analyse(directory.path()).call_sites.size(), 1u);
 }
 
-TEST(DamagedRecording, cut_off_after_any_record_still_gives_a_report_that_says_where) {
+/// Of either coding.
+class DamagedBlock : public ::testing::TestWithParam<trace::BlockCoding> {
+ protected:
+  static std::vector<std::byte> small_file() { return small_recording(0).coded(GetParam()).bytes(); }
+};
+INSTANTIATE_TEST_SUITE_P(Plain, DamagedBlock, ::testing::Values(trace::BlockCoding::plain));
+INSTANTIATE_TEST_SUITE_P(Delta, DamagedBlock, ::testing::Values(trace::BlockCoding::delta));
+
+TEST_P(DamagedBlock, cut_off_after_any_record_still_gives_a_report_that_says_where) {
   const TemporaryDirectory directory;
-  const std::vector<std::byte> whole = small_recording(0).bytes();
+  const std::vector<std::byte> whole = small_file();
   small_recording(1).write(directory.path());
   const auto file = directory.path() / "rank-0.penstock";
   for (std::size_t size = 0; size < whole.size(); size += 64) {
@@ -115,15 +125,16 @@ TEST(DamagedRecording, cut_off_in_the_middle_of_a_record_keeps_what_stands_befor
   EXPECT_EQ(rank.flaws[0].what, "cut off; what stands before it was used");
 }
 
-TEST(DamagedRecording, random_bytes_anywhere_never_crash_the_analysis) {
+TEST_P(DamagedBlock, random_bytes_anywhere_never_crash_the_analysis) {
   const TemporaryDirectory directory;
-  const std::vector<std::byte> whole = small_recording(0).bytes();
+  const std::vector<std::byte> whole = small_file();
   small_recording(1).write(directory.path());
   const auto file = directory.path() / "rank-0.penstock";
-  constexpr std::size_t used_bytes = trace::file_header_bytes + 64 * 150;
+  const std::size_t used_bytes =
+      trace::file_header_bytes + (GetParam() == trace::BlockCoding::plain ? 64 * 150 : 4500);
   std::mt19937_64 random(20261120);
   for (int round = 0; round < 300; ++round) {
-    std::vector<std::byte> bytes(whole.begin(), whole.begin() + used_bytes);
+    std::vector<std::byte> bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(used_bytes));
     for (std::uint64_t flips = 1 + random() % 20; flips > 0; --flips) {
       bytes[random() % used_bytes] = static_cast<std::byte>(random());
     }
@@ -132,7 +143,7 @@ TEST(DamagedRecording, random_bytes_anywhere_never_crash_the_analysis) {
   }
 }
 
-TEST(DamagedRecording, a_record_with_impossible_times_is_left_out_and_named) {
+TEST_P(DamagedBlock, a_record_with_impossible_times_is_left_out_and_named) {
   const TemporaryDirectory directory;
   RecordingBuilder builder(0, 1);
   builder.call({.function = "MPI_Send", .begin = 5, .end = 9});
@@ -141,20 +152,20 @@ TEST(DamagedRecording, a_record_with_impossible_times_is_left_out_and_named) {
   impossible.end_ns = testing::origin_ns + 40;
   impossible.kind = trace::RecordKind::mpi_call;
   builder.raw(impossible).call({.function = "MPI_Send", .begin = 60, .end = 70});
-  const RankTrace rank = load_rank(builder.write(directory.path()));
+  const RankTrace rank = load_rank(builder.coded(GetParam()).write(directory.path()));
   EXPECT_EQ(rank.calls.size(), 2u);
   ASSERT_EQ(rank.flaws.size(), 1u);
   EXPECT_EQ(rank.flaws[0].what, "impossible times");
-  EXPECT_EQ(rank.flaws[0].offset_bytes.value_or(0) % 64, 0u);
+  EXPECT_EQ(rank.flaws[0].offset_bytes.value_or(0) % (GetParam() == trace::BlockCoding::plain ? 64 : 4), 0u);
 }
 
-TEST(DamagedRecording, a_record_of_an_unknown_kind_is_left_out_and_named) {
+TEST_P(DamagedBlock, a_record_of_an_unknown_kind_is_left_out_and_named) {
   const TemporaryDirectory directory;
   RecordingBuilder builder(0, 1);
   trace::MpiCall unknown{};
   unknown.kind = static_cast<trace::RecordKind>(200);
   builder.raw(unknown).raw(unknown).call({.function = "MPI_Send", .begin = 60, .end = 70});
-  const RankTrace rank = load_rank(builder.write(directory.path()));
+  const RankTrace rank = load_rank(builder.coded(GetParam()).write(directory.path()));
   EXPECT_EQ(rank.calls.size(), 1u);
   ASSERT_EQ(rank.flaws.size(), 1u);
   EXPECT_EQ(rank.flaws[0].what, "unknown record kind (2 records were left out)");
@@ -170,6 +181,92 @@ TEST(DamagedRecording, a_wiped_record_is_told_from_the_end_of_a_block) {
   EXPECT_EQ(rank.calls.size(), 1u);
   ASSERT_EQ(rank.flaws.size(), 1u);
   EXPECT_EQ(rank.flaws[0].what, "record wiped out; the rest of its block was left out");
+}
+
+/// A recording with a delta-coded block of one lane, and where in the file its records begin.
+struct DeltaFile {
+  std::vector<std::byte> bytes;
+  std::vector<std::size_t> records;
+};
+
+DeltaFile calls_delta_coded(std::uint64_t calls) {
+  RecordingBuilder builder(0, 1);
+  for (std::uint64_t i = 0; i < calls; ++i) {
+    builder.call({.function = "MPI_Send", .begin = 10 * i, .end = 10 * i + 5});
+  }
+  DeltaFile file{builder.runs(0, 10 * calls).coded(trace::BlockCoding::delta).bytes(), {}};
+  trace::DeltaReader reader;
+  const std::byte* at = file.bytes.data() + trace::file_header_bytes + trace::record_bytes;
+  do {
+    file.records.push_back(static_cast<std::size_t>(at - file.bytes.data()));
+  } while (reader.read(at, file.bytes.data() + file.bytes.size()) == trace::DeltaReader::Found::record);
+  file.records.pop_back();
+  return file;
+}
+
+RankTrace load(const std::vector<std::byte>& bytes) {
+  const TemporaryDirectory directory;
+  const auto file = directory.path() / "rank-0.penstock";
+  testing::write_bytes(file, bytes);
+  return load_rank(file);
+}
+
+TEST(DamagedDeltas, a_wiped_head_is_told_from_the_end_of_a_block) {
+  DeltaFile file = calls_delta_coded(100);
+  const std::size_t wiped = file.records.size() - 50;
+  std::memset(file.bytes.data() + file.records[wiped], 0, sizeof(trace::DeltaHead));
+  const RankTrace rank = load(file.bytes);
+  EXPECT_EQ(rank.calls.size(), 50u);
+  ASSERT_EQ(rank.flaws.size(), 1u);
+  EXPECT_EQ(rank.flaws[0].what, "record wiped out; the rest of its block was left out");
+  EXPECT_EQ(rank.flaws[0].offset_bytes, file.records[wiped]);
+}
+
+TEST(DamagedDeltas, what_a_killed_job_had_not_committed_is_no_damage) {
+  DeltaFile file = calls_delta_coded(100);
+  std::memset(file.bytes.data() + file.records.back(), 0, sizeof(trace::DeltaHead));
+  const RankTrace rank = load(file.bytes);
+  EXPECT_EQ(rank.calls.size(), 99u);
+  EXPECT_TRUE(rank.flaws.empty());
+}
+
+TEST(DamagedDeltas, a_head_that_cannot_be_ends_its_block_and_is_named) {
+  DeltaFile file = calls_delta_coded(100);
+  const std::size_t damaged = file.records.size() - 50;
+  file.bytes[file.records[damaged] + offsetof(trace::DeltaHead, kind)] = std::byte{99};
+  const RankTrace rank = load(file.bytes);
+  EXPECT_EQ(rank.calls.size(), 50u);
+  ASSERT_EQ(rank.flaws.size(), 1u);
+  EXPECT_EQ(rank.flaws[0].what, "damaged record; the rest of its block was left out");
+  EXPECT_EQ(rank.flaws[0].offset_bytes, file.records[damaged]);
+}
+
+TEST(DamagedDeltas, a_record_that_would_go_on_behind_its_block_is_named) {
+  DeltaFile file = calls_delta_coded(2);
+  trace::DeltaHead head;
+  std::memcpy(&head, file.bytes.data() + file.records.back(), sizeof head);
+  const std::size_t block_end = trace::file_header_bytes + trace::block_bytes;
+  std::size_t next = file.records.back() + sizeof head +
+                     sizeof(std::uint32_t) * static_cast<std::size_t>(std::popcount(head.changed));
+  head.changed = 0;  // the same call again and again
+  for (; next + sizeof head < block_end; next += sizeof head) {
+    std::memcpy(file.bytes.data() + next, &head, sizeof head);
+  }
+  head.changed = 1;
+  std::memcpy(file.bytes.data() + next, &head, sizeof head);
+  const RankTrace rank = load(file.bytes);
+  ASSERT_EQ(rank.flaws.size(), 1u);
+  EXPECT_EQ(rank.flaws[0].what, "damaged record; the rest of its block was left out");
+  EXPECT_EQ(rank.flaws[0].offset_bytes, next);
+}
+
+TEST(DamagedDeltas, a_block_of_an_unknown_coding_is_left_out_and_named) {
+  DeltaFile file = calls_delta_coded(100);
+  file.bytes[trace::file_header_bytes + offsetof(trace::BlockHeader, coding)] = std::byte{7};
+  const RankTrace rank = load(file.bytes);
+  EXPECT_TRUE(rank.calls.empty());
+  ASSERT_EQ(rank.flaws.size(), 1u);
+  EXPECT_EQ(rank.flaws[0].what, "coded in an unknown way; the block was left out");
 }
 
 }  // namespace

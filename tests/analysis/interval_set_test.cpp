@@ -41,6 +41,25 @@ TEST(IntervalSet, subtract_cuts_holes) {
             (Intervals{{0, 5}, {25, 30}}));
 }
 
+TEST(IntervalSet, divide_gives_both_parts) {
+  IntervalSet inside;
+  IntervalSet outside;
+  divide(set_of({{0, 10}, {20, 30}, {50, 60}}), set_of({{5, 25}, {26, 27}, {40, 70}}), inside, outside);
+  EXPECT_EQ(inside.intervals(), (Intervals{{5, 10}, {20, 25}, {26, 27}, {50, 60}}));
+  EXPECT_EQ(outside.intervals(), (Intervals{{0, 5}, {25, 26}, {27, 30}}));
+}
+
+TEST(IntervalSet, that_is_changed_measures_what_it_is_now) {
+  IntervalSet set = set_of({{0, 10}, {20, 30}});
+  EXPECT_EQ(set.measure_within_ns(0, 100), 20u);
+  set.cut_to({5, 25});
+  EXPECT_EQ(set.measure_within_ns(0, 100), 10u);
+  unite(set_of({{0, 50}}), set_of({{40, 60}}), set);
+  EXPECT_EQ(set.measure_within_ns(0, 100), 60u);
+  subtract(set_of({{0, 50}}), set_of({{40, 60}}), set);
+  EXPECT_EQ(set.measure_within_ns(0, 100), 40u);
+}
+
 TEST(IntervalSet, intersect_keeps_what_both_have) {
   EXPECT_EQ(intersect(set_of({{0, 10}, {20, 30}}), set_of({{5, 25}})).intervals(),
             (Intervals{{5, 10}, {20, 25}}));
@@ -78,6 +97,11 @@ TEST(IntervalSet, arithmetic_agrees_with_counting_single_nanoseconds) {
       only_a += holds(a, time) && !holds(b, time) ? 1 : 0;
     }
     EXPECT_EQ(intersect(set_of(a), set_of(b)).measure_ns(), both);
+    IntervalSet inside;
+    IntervalSet outside;
+    divide(set_of(a), set_of(b), inside, outside);
+    EXPECT_EQ(inside.intervals(), intersect(set_of(a), set_of(b)).intervals());
+    EXPECT_EQ(outside.intervals(), subtract(set_of(a), set_of(b)).intervals());
     EXPECT_EQ(unite(set_of(a), set_of(b)).measure_ns(), either);
     EXPECT_EQ(subtract(set_of(a), set_of(b)).measure_ns(), only_a);
   }

@@ -115,7 +115,8 @@ class RankWriter {
              const trace::FileHeader& header)
       : rank_(rank),
         ranks_(ranks),
-        stream_(directory / fmt::format("rank-{}.penstock", rank), header, 2),
+        stream_(directory / fmt::format("rank-{}.penstock", rank), header,
+                {trace::BlockCoding::delta, trace::BlockCoding::plain}),
         words_{.send = stream_.text("MPI_Send"),
                .recv = stream_.text("MPI_Recv"),
                .isend = stream_.text("MPI_Isend"),

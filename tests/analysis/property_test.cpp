@@ -457,6 +457,15 @@ TEST_P(Property, causes_and_breakdowns_sum_to_the_exposed_time) {
   }
 }
 
+TEST_P(Property, no_figure_depends_on_the_coding_of_blocks) {
+  const RandomJob job = Generator(GetParam()).make();
+  RandomJob coded = job;
+  for (RecordingBuilder& each : coded.ranks) {
+    each.coded(trace::BlockCoding::delta);
+  }
+  EXPECT_EQ(first_difference(to_json(report_on(job)), to_json(report_on(coded))), "");
+}
+
 TEST_P(Property, no_figure_depends_on_the_order_of_records) {
   const RandomJob job = Generator(GetParam()).make();
   RandomJob shuffled = job;

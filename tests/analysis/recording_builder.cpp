@@ -12,6 +12,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "interpose/record/delta_coding.hpp"
+
 namespace penstock::analysis::testing {
 namespace {
 
@@ -358,8 +360,33 @@ RecordingBuilder& RecordingBuilder::shuffle(std::uint32_t seed) {
   return *this;
 }
 
+RecordingBuilder& RecordingBuilder::coded(trace::BlockCoding coding) {
+  coding_ = coding;
+  return *this;
+}
+
+/// Fills a block with the records from `done` on, and moves that on.
+std::vector<std::byte> RecordingBuilder::block_of(const trace::BlockHeader& header,
+                                                  const std::vector<std::byte>& records,
+                                                  std::size_t& done) const {
+  std::vector<std::byte> block(trace::block_bytes);
+  std::memcpy(block.data(), &header, sizeof header);
+  if (coding_ == trace::BlockCoding::plain) {
+    const std::size_t bytes = std::min(block.size() - sizeof header, records.size() - done);
+    std::memcpy(block.data() + sizeof header, records.data() + done, bytes);
+    done += bytes;
+    return block;
+  }
+  trace::DeltaWriter deltas;
+  std::byte* next = block.data() + sizeof header;
+  const std::byte* const last = block.data() + block.size() - trace::most_delta_bytes - sizeof(std::uint32_t);
+  for (; done < records.size() && next <= last; done += trace::record_bytes) {
+    next = deltas.write(records.data() + done, next);
+  }
+  return block;
+}
+
 std::vector<std::byte> RecordingBuilder::bytes() const {
-  constexpr std::size_t payload_bytes = trace::block_bytes - trace::record_bytes;
   std::vector<std::byte> file(trace::file_header_bytes);
   trace::FileHeader header = header_;
   header.claimed_blocks = 0;
@@ -379,7 +406,7 @@ std::vector<std::byte> RecordingBuilder::bytes() const {
   }
   for (const auto& [lane, records] : records_by_lane_) {
     std::uint64_t ordinal = 0;
-    for (std::size_t done = 0; done < records.size(); done += payload_bytes) {
+    for (std::size_t done = 0; done < records.size();) {
       trace::BlockHeader block{};
       block.lane = lane;
       block.ordinal = ordinal++;
@@ -388,12 +415,10 @@ std::vector<std::byte> RecordingBuilder::bytes() const {
       if (const auto name = thread_names_.find(lane); name != thread_names_.end()) {
         name->second.copy(block.thread_name, sizeof block.thread_name);
       }
+      block.coding = coding_;
       block.kind = trace::RecordKind::block;
-      const std::size_t at = file.size();
-      file.resize(at + trace::block_bytes);
-      std::memcpy(file.data() + at, &block, sizeof block);
-      std::memcpy(file.data() + at + sizeof block, records.data() + done,
-                  std::min(payload_bytes, records.size() - done));
+      const std::vector<std::byte> filled = block_of(block, records, done);
+      file.insert(file.end(), filled.begin(), filled.end());
       ++header.claimed_blocks;
     }
   }

@@ -107,6 +107,8 @@ class RecordingBuilder {
   RecordingBuilder& runs(std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& never_finishes();
   RecordingBuilder& on_lane(std::uint64_t lane);
+  /// The records of all lanes are coded so; plain else.
+  RecordingBuilder& coded(trace::BlockCoding coding);
   /// Names the thread of the present lane, whose id is thread_of_lane().
   RecordingBuilder& named(std::string_view name);
   [[nodiscard]] static std::uint64_t thread_of_lane(std::uint64_t lane) { return 100 + lane; }
@@ -159,8 +161,12 @@ class RecordingBuilder {
 
  private:
   void append(const void* record);
+  [[nodiscard]] std::vector<std::byte> block_of(const trace::BlockHeader& header,
+                                                const std::vector<std::byte>& records,
+                                                std::size_t& done) const;
 
   trace::FileHeader header_{};
+  trace::BlockCoding coding_ = trace::BlockCoding::plain;
   std::uint64_t lane_ = 0;
   std::uint64_t launching_thread_ = 0;
   std::uint8_t device_ = 0;

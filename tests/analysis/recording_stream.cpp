@@ -7,29 +7,38 @@
 namespace penstock::analysis::testing {
 
 RecordingStream::RecordingStream(std::filesystem::path file, const trace::FileHeader& header,
-                                 std::size_t lanes)
-    : file_(std::move(file)), header_(header), lanes_(lanes) {
+                                 const std::vector<trace::BlockCoding>& lanes)
+    : file_(std::move(file)), header_(header), lanes_(lanes.size()) {
   std::filesystem::remove(file_);  // some file systems flush a file that is written over
   out_.open(file_, std::ios::binary);
   header_.claimed_blocks = 0;
   const std::vector<char> room(trace::file_header_bytes);
   out_.write(room.data(), static_cast<std::streamsize>(room.size()));
-  for (Lane& lane : lanes_) {
-    lane.block.resize(trace::block_bytes);
+  for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+    lanes_[lane].block.resize(trace::block_bytes);
+    lanes_[lane].coding = lanes[lane];
   }
 }
 
-std::byte* RecordingStream::next_place_in(std::size_t lane) {
+void RecordingStream::append(std::size_t lane, const void* record) {
   Lane& own = lanes_.at(lane);
-  if (own.used_bytes == trace::block_bytes) {
+  const bool is_plain = own.coding == trace::BlockCoding::plain;
+  const std::size_t room_for_one =
+      is_plain ? trace::record_bytes : trace::most_delta_bytes + sizeof(std::uint32_t);
+  if (own.used_bytes + room_for_one > trace::block_bytes) {
     flush(lane);
   }
   if (own.used_bytes == 0) {
     own.used_bytes = sizeof(trace::BlockHeader);
+    own.deltas.begin();
   }
   std::byte* const place = own.block.data() + own.used_bytes;
-  own.used_bytes += trace::record_bytes;
-  return place;
+  if (is_plain) {
+    std::memcpy(place, record, trace::record_bytes);
+    own.used_bytes += trace::record_bytes;
+  } else {
+    own.used_bytes += static_cast<std::size_t>(own.deltas.write(record, place) - place);
+  }
 }
 
 void RecordingStream::flush(std::size_t lane) {
@@ -41,6 +50,7 @@ void RecordingStream::flush(std::size_t lane) {
   block.lane = lane;
   block.ordinal = own.blocks++;
   block.thread_id = 100 + lane;
+  block.coding = own.coding;
   block.kind = trace::RecordKind::block;
   std::memcpy(own.block.data(), &block, sizeof block);
   std::fill(own.block.begin() + static_cast<std::ptrdiff_t>(own.used_bytes), own.block.end(), std::byte{0});

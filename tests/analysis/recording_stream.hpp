@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "interpose/record/delta_coding.hpp"
 #include "interpose/record/trace_format.hpp"
 
 namespace penstock::analysis::testing {
@@ -17,12 +18,14 @@ namespace penstock::analysis::testing {
 /// Memory: a block for each lane. Errors: std::runtime_error when the file cannot be written.
 class RecordingStream {
  public:
-  RecordingStream(std::filesystem::path file, const trace::FileHeader& header, std::size_t lanes);
+  /// `lanes`: how the records of each are coded.
+  RecordingStream(std::filesystem::path file, const trace::FileHeader& header,
+                  const std::vector<trace::BlockCoding>& lanes);
 
   template <typename Record>
   void write(std::size_t lane, const Record& record) {
     static_assert(sizeof(Record) == trace::record_bytes);
-    std::memcpy(next_place_in(lane), &record, sizeof record);
+    append(lane, &record);
   }
   /// `words` of at most 55 characters, the first time that it is said. Returns its id.
   std::uint32_t text(std::string_view words);
@@ -32,10 +35,12 @@ class RecordingStream {
  private:
   struct Lane {
     std::vector<std::byte> block;
+    trace::BlockCoding coding = trace::BlockCoding::plain;
     std::size_t used_bytes = 0;
     std::uint64_t blocks = 0;
+    trace::DeltaWriter deltas;
   };
-  std::byte* next_place_in(std::size_t lane);
+  void append(std::size_t lane, const void* record);
   void flush(std::size_t lane);
 
   std::filesystem::path file_;

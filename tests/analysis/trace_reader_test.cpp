@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -48,6 +49,52 @@ TEST(TraceReader, passes_on_every_record_of_all_lanes) {
   EXPECT_EQ(rank.calls.size(), many);
   EXPECT_EQ(rank.record_count, many);
   EXPECT_EQ(rank.strings.at(rank.calls.front().record.function), "MPI_Send");
+}
+
+/// Calls with different arguments by turns, on two lanes, in several blocks however they are coded.
+RecordingBuilder many_calls(std::uint32_t many) {
+  RecordingBuilder builder(0, 1);
+  for (std::uint32_t i = 0; i < many; ++i) {
+    builder.on_lane(i % 2).call({.function = i % 3 == 0 ? "MPI_Send" : "MPI_Recv",
+                                 .begin = 10 * i,
+                                 .end = 10 * i + 3 + i % 5,
+                                 .bytes = i % 7,
+                                 .call_site = i % 11,
+                                 .peer = static_cast<std::int32_t>(i % 13)});
+  }
+  return builder;
+}
+
+bool are_equal(const std::vector<Call>& left, const std::vector<Call>& right) {
+  return std::equal(
+      left.begin(), left.end(), right.begin(), right.end(), [](const Call& one, const Call& other) {
+        return one.lane == other.lane && std::memcmp(&one.record, &other.record, sizeof one.record) == 0;
+      });
+}
+
+TEST(TraceReader, finds_the_same_in_delta_coded_blocks_as_in_plain_ones) {
+  const TemporaryDirectory directory;
+  constexpr std::uint32_t many = 50'000;
+  RecordingBuilder builder = many_calls(many);
+  const RankTrace plain = load_rank(builder.write(directory.path()));
+  ASSERT_EQ(plain.calls.size(), many);
+  const RankTrace coded = load_rank(builder.coded(trace::BlockCoding::delta).write(directory.path()));
+  EXPECT_TRUE(coded.flaws.empty());
+  EXPECT_GT(coded.header.claimed_blocks, 3u);
+  EXPECT_LT(coded.header.claimed_blocks, plain.header.claimed_blocks / 2);
+  EXPECT_TRUE(are_equal(plain.calls, coded.calls));
+}
+
+TEST(TraceReader, reads_each_earlier_version) {
+  const TemporaryDirectory directory;
+  RecordingBuilder builder = many_calls(10'000);
+  const RankTrace newest = load_rank(builder.write(directory.path()));
+  for (std::uint32_t version = trace::oldest_readable_version; version < trace::format_version; ++version) {
+    builder.header().version = version;
+    const RankTrace rank = load_rank(builder.write(directory.path()));
+    EXPECT_TRUE(rank.flaws.empty()) << version;
+    EXPECT_TRUE(are_equal(rank.calls, newest.calls)) << version;
+  }
 }
 
 TEST(TraceReader, joins_the_pieces_of_long_texts) {
@@ -106,7 +153,7 @@ TEST(TraceReader, refuses_a_wrong_magic_at_byte_0) {
 
 TEST(TraceReader, refuses_another_version_and_names_both) {
   const Flaw flaw = flaw_of_opening(bytes_with_header([](trace::FileHeader& header) { header.version = 7; }));
-  EXPECT_EQ(flaw.what, "recording of format version 7, this penstock reads versions 1 to 2");
+  EXPECT_EQ(flaw.what, "recording of format version 7, this penstock reads versions 1 to 3");
   EXPECT_EQ(flaw.offset_bytes, offsetof(trace::FileHeader, version));
 }
 

@@ -75,6 +75,40 @@ void event_that_can_be_seen(benchmark::State& state) {
   }
 }
 
+/// The records of a message sent and one received, with six neighbours by turns: three calls and two halves,
+/// with no clock read.
+void two_messages(benchmark::State& state) {
+  constexpr std::int32_t neighbours = 6;
+  trace::MpiCall call{};
+  call.communicator = call.repeats = 1;
+  call.kind = trace::RecordKind::mpi_call;
+  trace::MessageHalf half{};
+  half.bytes = 8;
+  half.communicator = 1;
+  half.kind = trace::RecordKind::message_half;
+  std::uint64_t now_ns = record::now_ns();
+  for (auto _ : state) {
+    const std::uint64_t begin_ns = now_ns;
+    half.peer = half.peer + 1 == neighbours ? 0 : half.peer + 1;
+    for (const std::uint32_t function : {1u, 2u, 3u}) {
+      call.begin_ns = now_ns;
+      call.end_ns = now_ns += 150 + (now_ns >> 5 & 63);
+      call.function = function;
+      call.call_site = trace::call_path_bit | function;
+      call.peer = function == 3 ? -1 : half.peer;
+      record::write(call);
+    }
+    for (const trace::Direction direction : {trace::Direction::send, trace::Direction::receive}) {
+      half.direction = direction;
+      half.call_site = trace::call_path_bit | (direction == trace::Direction::send ? 2u : 1u);
+      half.post_ns = begin_ns;
+      half.complete_ns = half.matched_ns = now_ns -= 20;
+      record::write(half);
+    }
+    now_ns += 100;
+  }
+}
+
 /// A function of MPI, as far as its call site goes. Not inlined, so that its caller is a frame.
 [[gnu::noinline]] std::uint64_t mpi_function() {
   std::uint64_t site = record::call_site_of(__builtin_return_address(0));
@@ -173,6 +207,7 @@ int main(int count, char** arguments) {
   benchmark::RegisterBenchmark("event that can be seen", event_that_can_be_seen)
       ->Setup(begin_recording)
       ->Iterations(written / 2);
+  benchmark::RegisterBenchmark("two messages", two_messages)->Setup(begin_recording)->Iterations(written / 5);
   benchmark::RegisterBenchmark("call site of a known path", call_site_of_a_known_path)
       ->Setup(begin_recording)
       ->Arg(1)

@@ -63,7 +63,7 @@ Lane* lane_of_this_thread() noexcept {
 }
 
 bool Lane::make_room() noexcept {
-  if (next_ == end_) return begin_block();
+  if (next_ >= end_) return begin_block();
   recording().announce_need_of_block();
   stop_ = end_;
   return true;
@@ -72,7 +72,8 @@ bool Lane::make_room() noexcept {
 bool Lane::begin_block() noexcept {
   // Early enough that the next block is ready in time, and late enough that a lane with few records causes
   // none.
-  constexpr std::size_t announcing_record = trace::block_bytes / trace::record_bytes / 4;
+  constexpr std::size_t announced_at = trace::block_bytes / 4;
+  constexpr std::size_t room_for_one = trace::most_delta_bytes + sizeof(std::uint32_t);
   retire_block();
   ClaimedBlock block = recording().take_block();
   while (block.begin == nullptr && retire_oldest()) block = recording().take_block();
@@ -82,13 +83,23 @@ bool Lane::begin_block() noexcept {
   header.sequence = recording().file().next_sequence();
   header.ordinal = ordinal_++;
   name_this_thread(header.thread_id, header.thread_name);
+  header.coding = coding_;
   header.kind = trace::RecordKind::block;
   commit(block.begin, &header);
+  deltas_.begin();
   begin_ = block.begin;
   next_ = block.begin + trace::record_bytes;
-  stop_ = block.begin + announcing_record * trace::record_bytes;
+  stop_ = block.begin + announced_at;
   end_ = block.begin + trace::block_bytes;
+  if (coding_ == trace::BlockCoding::delta) end_ -= room_for_one - 1;
   return true;
+}
+
+void Lane::belongs_to_recorder() noexcept {
+  is_recorders_.store(true, std::memory_order_relaxed);
+  if (coding_ == trace::BlockCoding::plain) return;
+  coding_ = trace::BlockCoding::plain;
+  next_ = stop_ = end_;  // a block of another thread that has ended stays as it is
 }
 
 void Lane::retire_block() noexcept {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "interpose/record/delta_coding.hpp"
 #include "interpose/record/trace_format.hpp"
 
 namespace penstock::record {
@@ -28,19 +29,25 @@ class alignas(64) Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  /// Returns where the record lies now. Null: there is no space, and the caller counts it as dropped.
+  /// Returns where the record lies now, in a lane of the recorder's own as it is. Null: there is no space,
+  /// and the caller counts it as dropped.
   std::byte* append(const void* record) noexcept {
-    if (next_ == stop_ && !make_room()) [[unlikely]] {
+    if (next_ >= stop_ && !make_room()) [[unlikely]] {
       return nullptr;
     }
     std::byte* place = next_;
-    commit(place, record);
-    next_ = place + trace::record_bytes;
+    if (coding_ == trace::BlockCoding::delta) {
+      next_ = deltas_.write(record, place);
+    } else {
+      commit(place, record);
+      next_ = place + trace::record_bytes;
+    }
     written_.store(written_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     return place;
   }
 
-  /// Ensures that the next `records` lie in one block; begins a new one if the present one has no room.
+  /// Ensures that the next `records` lie in one block; begins a new one if the present one has no room. In a
+  /// lane of the recorder's own.
   [[nodiscard]] bool reserve(std::size_t records) noexcept;
 
   [[nodiscard]] std::uint64_t written() const noexcept { return written_.load(std::memory_order_relaxed); }
@@ -60,8 +67,9 @@ class alignas(64) Lane {
   [[nodiscard]] std::uint64_t block() const noexcept { return ordinal_ - 1; }
   [[nodiscard]] std::uint64_t oldest_block() const noexcept { return given_up_; }
 
-  /// Marks the lane as one of the recorder's own threads, whose records cost the application nothing.
-  void belongs_to_recorder() noexcept { is_recorders_.store(true, std::memory_order_relaxed); }
+  /// Marks the lane as one of the recorder's own threads, whose records cost the application nothing. From
+  /// now on they lie in the file as they are, so that they can be completed later.
+  void belongs_to_recorder() noexcept;
   [[nodiscard]] bool is_recorders() const noexcept { return is_recorders_.load(std::memory_order_relaxed); }
 
  private:
@@ -74,10 +82,11 @@ class alignas(64) Lane {
 
   std::byte* begin_ = nullptr;  ///< of the present block
   std::byte* next_ = nullptr;
-  std::byte* stop_ = nullptr;  ///< at this record the lane first announces the need of a block, or takes one
-  std::byte* end_ = nullptr;
+  std::byte* stop_ = nullptr;  ///< from here on the lane first announces the need of a block, or takes one
+  std::byte* end_ = nullptr;   ///< from here on the block has no room for a record
   trace::OpenCall* open_call_ = nullptr;
   std::atomic<std::uint64_t> written_{0};
+  trace::BlockCoding coding_ = trace::BlockCoding::delta;
   std::uint64_t ordinal_ = 0;
   std::uint64_t given_up_ = 0;  ///< blocks that may be overwritten: the first ones
   const std::uint64_t number_;
@@ -88,6 +97,7 @@ class alignas(64) Lane {
   std::atomic<bool> is_recorders_{false};
   std::atomic<bool> is_held_{true};
   Lane* next_in_registry_ = nullptr;
+  trace::DeltaWriter deltas_;
 };
 
 /// Owns all lanes until the process ends. A thread that ends leaves its lane, with the rest of its block, to

@@ -30,7 +30,8 @@ std::uint64_t hash_of(const trace::MessageHalf& half) noexcept {
 bool LossTable::open(std::byte* copies, std::uint64_t& generation) noexcept {
   losses_.reset(new (std::nothrow) trace::Losses{});
   places_.reset(new (std::nothrow) std::array<std::uint16_t, slots>{});
-  if (!losses_ || !places_) return false;
+  deltas_.reset(new (std::nothrow) trace::DeltaReader);
+  if (!losses_ || !places_ || !deltas_) return false;
   copies_ = copies;
   generation_ = &generation;
   publish();
@@ -40,10 +41,21 @@ bool LossTable::open(std::byte* copies, std::uint64_t& generation) noexcept {
 void LossTable::lose_block(const std::byte* block) noexcept {
   trace::BlockHeader header;
   std::memcpy(&header, block, sizeof header);
-  for (std::size_t at = trace::record_bytes; at < trace::block_bytes; at += trace::record_bytes)
-    add(block + at);
+  if (header.coding == trace::BlockCoding::delta) {
+    add_deltas(block);
+  } else {
+    for (std::size_t at = trace::record_bytes; at < trace::block_bytes; at += trace::record_bytes)
+      add(block + at);
+  }
   losses_->last_lost_block = header.sequence;
   publish();
+}
+
+void LossTable::add_deltas(const std::byte* block) noexcept {
+  deltas_->begin();
+  const std::byte* at = block + trace::record_bytes;
+  while (deltas_->read(at, block + trace::block_bytes) == trace::DeltaReader::Found::record)
+    add(deltas_->record());
 }
 
 void LossTable::lose(const void* record) noexcept {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "interpose/record/delta_coding.hpp"
 #include "interpose/record/trace_format.hpp"
 
 namespace penstock::record {
@@ -30,11 +31,13 @@ class LossTable {
   static constexpr std::size_t slots = 8192;
   static_assert(slots >= 2 * trace::Losses::most_groups);
 
+  void add_deltas(const std::byte* block) noexcept;
   void add(const void* record) noexcept;
   void add_half(const trace::MessageHalf& half) noexcept;
   void publish() noexcept;
 
   std::unique_ptr<trace::Losses> losses_;
+  std::unique_ptr<trace::DeltaReader> deltas_;
   std::unique_ptr<std::array<std::uint16_t, slots>> places_;  ///< by hash: index in lost_halves + 1; 0: free
   std::byte* copies_ = nullptr;
   std::uint64_t* generation_ = nullptr;

@@ -107,5 +107,7 @@ int main(int argc, char** argv) {
   const std::vector<std::byte> other_host = trimmed(second);
   hosts.insert(hosts.end(), other_host.begin(), other_host.end());
   analysis::testing::write_bytes(directory / "two-hosts", hosts);
+  analysis::testing::write_bytes(directory / "delta-coded",
+                                 trimmed(everything(0, 1).coded(trace::BlockCoding::delta)));
   return 0;
 }

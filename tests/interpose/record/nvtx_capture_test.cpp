@@ -155,7 +155,7 @@ TEST(Window, of_a_range_is_from_its_first_wanted_entry_to_the_end_of_the_last) {
 
 TEST(Window, keeps_all_of_what_is_in_it_and_overwrites_what_came_before) {
   const TemporaryFolder folder;
-  constexpr std::uint64_t many = 20 * (trace::block_bytes / trace::record_bytes);
+  constexpr std::uint64_t many = 20 * (trace::block_bytes / 12);  // the times differ, and each has a head
   const auto result = in_child([&] {
     ASSERT_EQ(FakeProgram::attach(), 1);
     ASSERT_TRUE(record::begin(with_window(folder, "solve")));

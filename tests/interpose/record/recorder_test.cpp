@@ -39,7 +39,10 @@ using test::in_child;
 using test::ReadRecording;
 using test::TemporaryFolder;
 
-constexpr std::uint64_t records_per_block = trace::block_bytes / trace::record_bytes - 1;
+/// A block holds no more calls as numbered_call() makes them: of each, five words differ from the one before.
+constexpr std::uint64_t records_per_block = trace::block_bytes / 20;
+/// Nor fewer, in a block that is full.
+constexpr std::uint64_t least_records_per_block = trace::block_bytes / 28;
 
 trace::MpiCall numbered_call(std::uint64_t number) {
   trace::MpiCall call{};
@@ -53,6 +56,23 @@ trace::MpiCall numbered_call(std::uint64_t number) {
   call.buffer = trace::BufferKind::managed;
   call.kind = trace::RecordKind::mpi_call;
   return call;
+}
+
+/// Returns how many numbered calls fill a block, from one on.
+std::uint64_t calls_in_block_from(std::uint64_t first) {
+  std::vector<std::byte> block(trace::block_bytes);
+  trace::DeltaWriter deltas;
+  std::byte* next = block.data() + trace::record_bytes;
+  std::uint64_t calls = 0;
+  while (next + trace::most_delta_bytes + sizeof(std::uint32_t) <= block.data() + block.size()) {
+    const trace::MpiCall call = numbered_call(first + calls++);
+    next = deltas.write(&call, next);
+  }
+  return calls;
+}
+std::uint64_t calls_in_two_blocks() {
+  const std::uint64_t in_one = calls_in_block_from(0);
+  return in_one + calls_in_block_from(in_one);
 }
 
 TEST(Recorder, before_begin_everything_is_accepted_and_nothing_happens) {
@@ -113,6 +133,36 @@ TEST(Recorder, a_lane_fills_one_block_after_the_other_in_order) {
   EXPECT_EQ(recording.header().dropped_records, 0u);
   EXPECT_EQ(recording.file_bytes(),
             trace::file_header_bytes + recording.header().claimed_blocks * trace::block_bytes);
+}
+
+TEST(Recorder, a_thread_of_its_own_that_goes_on_in_a_lane_changes_no_record_that_lies_there) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_TRUE(record::begin(folder.identity()));
+    std::thread([] {
+      for (std::uint64_t i = 0; i < 5; ++i) record::write(numbered_call(i));
+    }).join();
+    std::thread([] {
+      record::Lane* const lane = record::lane_of_this_thread();
+      ASSERT_NE(lane, nullptr);
+      lane->belongs_to_recorder();
+      trace::DeviceActivity kernel{};
+      kernel.kind = trace::RecordKind::kernel;
+      std::byte* const place = lane->append(&kernel);
+      ASSERT_NE(place, nullptr);
+      kernel.own = 1;  // as it is set where the kernel lies
+      std::memcpy(place, &kernel, sizeof kernel);
+    }).join();
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  const auto calls = recording.all<trace::MpiCall>(trace::RecordKind::mpi_call);
+  ASSERT_EQ(calls.size(), 5u);
+  for (std::uint64_t i = 0; i < calls.size(); ++i) EXPECT_EQ(calls[i].begin_ns, i);
+  const auto kernels = recording.all<trace::DeviceActivity>(trace::RecordKind::kernel);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(kernels.front().own, 1u);
 }
 
 TEST(Recorder, what_it_writes_is_for_its_owner_only) {
@@ -219,7 +269,8 @@ TEST(Recorder, strings_longer_than_a_record_come_back_whole_and_longer_than_a_bl
   ASSERT_EQ(calls.size(), lengths.size() + 1);
   for (std::size_t i = 0; i < lengths.size(); ++i)
     EXPECT_EQ(recording.text(calls[i].function), text_of(lengths[i]));
-  EXPECT_EQ(recording.text(calls.back().function), text_of(piece * records_per_block));
+  constexpr std::size_t pieces_per_block = trace::block_bytes / trace::record_bytes - 1;
+  EXPECT_EQ(recording.text(calls.back().function), text_of(piece * pieces_per_block));
 }
 
 TEST(Recorder, the_programs_own_code_is_among_the_modules) {
@@ -344,7 +395,7 @@ TEST(Recorder, a_killed_job_leaves_everything_that_was_written) {
 TEST(Recorder, records_beyond_the_limit_are_dropped_and_counted) {
   const TemporaryFolder folder;
   constexpr std::uint64_t limit_bytes = trace::file_header_bytes + 3 * trace::block_bytes;
-  constexpr std::uint64_t fits = 2 * records_per_block;  // the third block holds the strings
+  const std::uint64_t fits = calls_in_two_blocks();  // the third block holds the strings
   const auto result = in_child([&] {
     record::Identity identity = folder.identity();
     identity.limit_bytes = limit_bytes;
@@ -370,7 +421,8 @@ TEST(Recorder, what_is_missing_begins_with_the_earliest_that_any_dropped_record_
     record::Identity identity = folder.identity();
     identity.limit_bytes = trace::file_header_bytes + 2 * trace::block_bytes;
     ASSERT_TRUE(record::begin(identity));
-    for (std::uint64_t i = 0; i < records_per_block; ++i) record::write(numbered_call(10'000 + i));
+    const std::uint64_t fits = calls_in_block_from(10'000);
+    for (std::uint64_t i = 0; i < fits; ++i) record::write(numbered_call(10'000 + i));
     record::write(numbered_call(50'000));
     trace::DeviceActivity kernel{};  // the GPU's records come late
     kernel.begin_ns = 40'000;
@@ -437,7 +489,7 @@ TEST(Ring, keeps_the_newest_records_in_a_file_of_its_limit_and_says_since_when_t
   EXPECT_EQ(recording.header().missing_from_ns, trace::nothing_missing);
   EXPECT_NE(recording.header().features & trace::feature::keeps_last, 0u);
   const auto calls = recording.all<trace::MpiCall>(trace::RecordKind::mpi_call);
-  ASSERT_GE(calls.size(), 4 * records_per_block);
+  ASSERT_GE(calls.size(), 4 * least_records_per_block);
   for (std::uint64_t i = 0; i < calls.size(); ++i)
     ASSERT_EQ(calls[i].begin_ns, count - calls.size() + i) << i;
   const trace::Losses losses = losses_in(folder.recording());
@@ -470,9 +522,12 @@ TEST(Ring, keeps_names_however_old_they_are) {
   const TemporaryFolder folder;
   const auto result = in_child([&] {
     ASSERT_TRUE(record::begin(ring_of(folder, 8)));
-    trace::MpiCall call = numbered_call(1);
-    call.function = record::intern("an old name");
-    for (std::uint64_t i = 0; i < 30 * records_per_block; ++i) record::write(call);
+    const std::uint32_t name = record::intern("an old name");
+    for (std::uint64_t i = 0; i < 30 * records_per_block; ++i) {
+      trace::MpiCall call = numbered_call(i);
+      call.function = name;
+      record::write(call);
+    }
     record::end();
   });
   EXPECT_EQ(result.exit_code, 0);
@@ -621,9 +676,10 @@ TEST(Recorder, the_file_size_limit_ends_the_recording_and_not_the_job) {
   EXPECT_EQ(count_of("penstock: recording stops here: File too large", result.errors), 1u) << result.errors;
   EXPECT_EQ(count_of("\n", result.errors), 1u);
   const ReadRecording recording(folder.recording());
-  EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), records_per_block);
-  EXPECT_EQ(recording.header().dropped_records, 2 * records_per_block);
-  EXPECT_EQ(recording.header().missing_from_ns, records_per_block);
+  const std::uint64_t fits = calls_in_block_from(0);
+  EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), fits);
+  EXPECT_EQ(recording.header().dropped_records, 3 * records_per_block - fits);
+  EXPECT_EQ(recording.header().missing_from_ns, fits);
   EXPECT_GT(recording.header().end_ns, 0u);
 }
 
@@ -642,9 +698,10 @@ TEST(Recorder, a_full_disk_ends_the_recording_and_not_the_job) {
     for (std::uint64_t i = 0; i < 10 * records_per_block; ++i) record::write(numbered_call(i));
     record::end();
     const ReadRecording recording(folder.recording());
-    EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), 2 * records_per_block);
-    EXPECT_EQ(recording.header().dropped_records, 8 * records_per_block);
-    EXPECT_EQ(recording.header().missing_from_ns, 2 * records_per_block);
+    const std::uint64_t fits = calls_in_two_blocks();
+    EXPECT_EQ(recording.all<trace::MpiCall>(trace::RecordKind::mpi_call).size(), fits);
+    EXPECT_EQ(recording.header().dropped_records, 10 * records_per_block - fits);
+    EXPECT_EQ(recording.header().missing_from_ns, fits);
     EXPECT_NE(std::string(recording.header().features_note).find("No space left"), std::string::npos);
   });
   if (result.exit_code == may_not_mount) GTEST_SKIP() << "may not mount a small tmpfs";

@@ -4,9 +4,42 @@
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 namespace penstock::test {
+namespace {
+
+void read_plain(std::string_view bytes, Block& block) {
+  for (; block.used_bytes < bytes.size(); block.used_bytes += trace::record_bytes) {
+    RawRecord raw;
+    std::memcpy(raw.data(), bytes.data() + block.used_bytes, raw.size());
+    if (ReadRecording::kind_of(raw) == trace::RecordKind::none) break;
+    block.records.push_back(raw);
+  }
+}
+
+void read_deltas(std::string_view bytes, Block& block) {
+  constexpr std::size_t word_bytes = 4;
+  std::map<int, RawRecord> bases;
+  while (block.used_bytes + sizeof(trace::DeltaHead) <= bytes.size()) {
+    trace::DeltaHead head;
+    std::memcpy(&head, bytes.data() + block.used_bytes, sizeof head);
+    if (head.kind == trace::RecordKind::none) break;
+    block.used_bytes += sizeof head;
+    RawRecord& record = bases.try_emplace(head.base, RawRecord{}).first->second;
+    for (std::size_t word = 0; word < trace::record_words; ++word) {
+      if ((head.changed >> word & 1) == 0) continue;
+      std::memcpy(record.data() + word * word_bytes, bytes.substr(block.used_bytes, word_bytes).data(),
+                  word_bytes);
+      block.used_bytes += word_bytes;
+    }
+    if (ReadRecording::kind_of(record) != head.kind) throw std::runtime_error("two kinds in one record");
+    block.records.push_back(record);
+  }
+}
+
+}  // namespace
 
 ReadRecording::ReadRecording(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -21,17 +54,16 @@ ReadRecording::ReadRecording(const std::filesystem::path& path) {
   for (std::size_t at = trace::file_header_bytes + table_bytes; at + trace::block_bytes <= bytes.size();
        at += trace::block_bytes) {
     Block block;
-    for (std::size_t record = at; record < at + trace::block_bytes; record += trace::record_bytes) {
-      RawRecord raw;
-      std::memcpy(raw.data(), bytes.data() + record, raw.size());
-      if (kind_of(raw) == trace::RecordKind::none) break;
-      block.records.push_back(raw);
+    std::memcpy(&block.header, bytes.data() + at, sizeof block.header);
+    if (block.header.kind == trace::RecordKind::none) continue;  // claimed, never begun
+    if (block.header.kind != trace::RecordKind::block) throw std::runtime_error("block without header");
+    const std::string_view behind_header =
+        std::string_view(bytes).substr(at + trace::record_bytes, trace::block_bytes - trace::record_bytes);
+    if (block.header.coding == trace::BlockCoding::delta) {
+      read_deltas(behind_header, block);
+    } else {
+      read_plain(behind_header, block);
     }
-    if (block.records.empty()) continue;  // claimed, never begun
-    if (kind_of(block.records.front()) != trace::RecordKind::block)
-      throw std::runtime_error("block without header");
-    std::memcpy(&block.header, block.records.front().data(), sizeof block.header);
-    block.records.erase(block.records.begin());
     read_texts(block);
     blocks_.push_back(std::move(block));
   }

@@ -1,4 +1,5 @@
-// Reads a recording back for the tests: plainly, whole, by the words of trace_format.hpp alone.
+// Reads a recording back for the tests: plainly, whole, by the words of trace_format.hpp alone, without the
+// recorder's own code for them.
 #pragma once
 
 #include <array>
@@ -18,6 +19,7 @@ using RawRecord = std::array<std::byte, trace::record_bytes>;
 
 struct Block {
   trace::BlockHeader header;
+  std::size_t used_bytes = 0;  ///< by records
   std::vector<RawRecord> records;
 };
 

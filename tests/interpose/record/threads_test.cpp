@@ -20,7 +20,8 @@ using test::in_child;
 using test::ReadRecording;
 using test::TemporaryFolder;
 
-constexpr std::uint64_t records_per_block = trace::block_bytes / trace::record_bytes - 1;
+/// A block holds no more: of each, a word differs from the one before, and the head is another.
+constexpr std::uint64_t records_per_block = trace::block_bytes / 8;
 
 void write_call(std::uint64_t writer, std::uint64_t number, std::uint32_t function = 0) {
   trace::MpiCall call{};
