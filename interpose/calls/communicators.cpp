@@ -249,6 +249,20 @@ CommunicatorInfo* peek_info(MPI_Comm communicator) noexcept {
   return holder != nullptr ? holder->get() : nullptr;
 }
 
+std::shared_ptr<CommunicatorInfo> known_info(MPI_Comm communicator) noexcept {
+  const int keyval = registry().keyval.load(std::memory_order_acquire);
+  if (keyval == MPI_KEYVAL_INVALID || communicator == MPI_COMM_NULL) return nullptr;
+  const Holder* const holder = get_attribute(communicator, keyval);
+  return holder != nullptr ? *holder : nullptr;
+}
+
+void forget_agreement(MPI_Comm communicator) noexcept {
+  const std::lock_guard guard(registry().lock);
+  for (auto& [handle, origin] : registry().in_creation) {
+    if (handle == communicator) origin.is_agreed = false;
+  }
+}
+
 int world_rank_of(MPI_Comm communicator, int rank) noexcept {
   if (rank == MPI_PROC_NULL || rank == MPI_ANY_SOURCE) return rank;
   const CommunicatorInfo* const info = peek_info(communicator);

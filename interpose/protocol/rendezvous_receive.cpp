@@ -22,19 +22,14 @@ using transports::Choice;
 using transports::TransportKind;
 using transports::TransportSet;
 
-namespace {
-
-std::atomic<unsigned> small_in_flight{0};
-
-/// Its address identifies the thread.
-[[gnu::tls_model("initial-exec")]] constinit thread_local char this_thread = 0;
-std::atomic<const char*> thread_of_small_ones{nullptr};
-
-}  // namespace
-
 RendezvousReceive::RendezvousReceive(const Envelope& envelope, transports::BufferView destination,
                                      std::size_t capacity)
     : Delivery(envelope, std::move(destination)), slot_(node_directory().find(envelope)) {
+  if (is_written()) {
+    transport_ = TransportKind::pushed;
+    reason_ = "the receive was posted: its sender's GPU wrote to it";
+    start_ns_ = begin_ns_;
+  }
   if (slot_ == nullptr) {
     static_cast<void>(end({Code::peer_lost, "the message's slot in shared memory is not open"}));
     return;
@@ -94,7 +89,7 @@ Status RendezvousReceive::failure_of_sender() const noexcept {
 /// Takes the offer. Nothing of an offer is read earlier: until then the sender may decide to buffer.
 bool RendezvousReceive::take_offer() {
   if (truncated_) return over_ = move<SlotState::offered, SlotState::failed>();
-  if (slot_->ready.load(std::memory_order_acquire) == 0) return false;
+  if (slot_->ready.load(std::memory_order_acquire) == 0) return is_written() && look_after_sender();
   const auto location = [this] { return slot_->location.load(std::memory_order_relaxed); };
   // The sender of a small payload must not have to wait for this rank's next call: such a pull starts only if
   // it can end within this call.
@@ -125,11 +120,7 @@ bool RendezvousReceive::fetch_from_buffer() {
     return false;
   }
   if (start(payload, *choice.transport)) return true;
-  if (mpi_would_buffer() && pull_ != nullptr) {
-    is_small_in_flight_ = true;
-    thread_of_small_ones.store(&this_thread, std::memory_order_relaxed);
-    small_in_flight.fetch_add(1, std::memory_order_relaxed);
-  }
+  if (mpi_would_buffer() && pull_ != nullptr) small_pull_.begin();
   return false;
 }
 
@@ -194,23 +185,17 @@ bool RendezvousReceive::sender_is_gone() noexcept {
 void RendezvousReceive::await_push() noexcept {
   if (move<SlotState::asked, SlotState::failed>()) return;
   const auto may_be_written = [this] {
+    if (is_written())
+      return state() == SlotState::offered && slot_->ready.load(std::memory_order_acquire) == 0;
     return state() == SlotState::preparing &&
            slot_->request.load(std::memory_order_acquire) == SlotRequest::push;
   };
   while (may_be_written() && !sender_is_gone()) std::this_thread::yield();
 }
 
-const std::atomic<unsigned>& RendezvousReceive::small_ones_in_flight() noexcept {
-  return small_in_flight;
-}
-
-bool RendezvousReceive::small_ones_are_own() noexcept {
-  return thread_of_small_ones.load(std::memory_order_relaxed) == &this_thread;
-}
-
 void RendezvousReceive::drop_pull() noexcept {
   pull_.reset();
-  if (std::exchange(is_small_in_flight_, false)) small_in_flight.fetch_sub(1, std::memory_order_relaxed);
+  small_pull_.end();
 }
 
 bool RendezvousReceive::step_pull() {
@@ -298,18 +283,6 @@ bool RendezvousReceive::end(const Status& status) {
   report();
   say_what_was_refused();
   return true;
-}
-
-void finish_small_pulls() noexcept try {
-  // below MPI_THREAD_MULTIPLE nothing is locked, but any thread may call MPI_Initialized and a few others
-  if (!request_table().is_threaded() && !RendezvousReceive::small_ones_are_own()) return;
-  const std::uint64_t begin_ns = record::now_ns();
-  while (RendezvousReceive::small_ones_in_flight().load(std::memory_order_relaxed) != 0 &&
-         record::now_ns() - begin_ns < policy::finish_small_pulls_ns) {
-    progress();
-  }
-} catch (const std::bad_alloc&) {
-  // the next call continues them
 }
 
 }  // namespace penstock::interpose

@@ -214,6 +214,8 @@ class Scheduler {
       kind = start_receive;
     } else if (progress.send_started) {
       kind = pick({recv, recv, irecv, irecv, probe_recv, iprobe_irecv, mprobe_mrecv, improbe_imrecv});
+      if (message < program_.first_unnamed && kind == mprobe_mrecv) kind = probe_recv;
+      if (message < program_.first_unnamed && kind == improbe_imrecv) kind = iprobe_irecv;
     } else {
       kind = irecv;
     }
