@@ -136,14 +136,8 @@ void PostingTurn::take() {
   communicator_ = std::move(communicator);
 }
 
-PostingTurn::~PostingTurn() {
-  if (count_ != nullptr && !is_posted_) communicator_->order->of(half_).close();
-}
-
-void PostingTurn::posted(int code) noexcept {
-  if (count_ == nullptr || code != MPI_SUCCESS) return;
-  is_posted_ = true;
-  ++count_->posted;
+void PostingTurn::end() noexcept {
+  if (!is_posted_) communicator_->order->of(half_).close();
 }
 
 void PostingTurn::note_written() noexcept {

@@ -68,7 +68,10 @@ class PostingTurn {
   /// `peer` is a rank of the communicator, or a wildcard.
   PostingTurn(MessageHalf half, MPI_Comm communicator, int peer, int tag) noexcept
       : handle_(communicator), peer_(peer), tag_(tag), half_(half) {}
-  ~PostingTurn();
+  ~PostingTurn() {
+    if (count_ != nullptr) [[unlikely]]
+      end();
+  }
   PostingTurn(const PostingTurn&) = delete;
   PostingTurn& operator=(const PostingTurn&) = delete;
 
@@ -84,12 +87,17 @@ class PostingTurn {
     return communicator_;
   }
   /// Called with the MPI library's code of the post.
-  void posted(int code) noexcept;
+  void posted(int code) noexcept {
+    if (count_ == nullptr || code != MPI_SUCCESS) return;
+    is_posted_ = true;
+    ++count_->posted;
+  }
   /// The send goes to a posted receive.
   void note_written() noexcept;
 
  private:
   void take();
+  void end() noexcept;
 
   const MPI_Comm handle_;
   const int peer_;

@@ -133,6 +133,13 @@ void RendezvousSend::end_write() noexcept {
   posted_.end();
 }
 
+/// Waits for the copy: after a failure the receiver has its buffer back.
+void RendezvousSend::drop_push() noexcept {
+  push_.reset();
+  small_write_.end();
+  posted_.end();
+}
+
 int RendezvousSend::post(const SendCall& call, MPI_Request* request) noexcept {
   receiver_->offers.fetch_add(1, std::memory_order_relaxed);
   return pmpi_isend(call.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE, call.destination,
@@ -273,11 +280,7 @@ Status RendezvousSend::step_push() {
       offer(PayloadLocation::receiver_buffer);
     }
   }
-  if (!status.ok()) {
-    push_.reset();  // waits for the copy: after the failure the receiver has its buffer back
-    small_write_.end();
-    posted_.end();
-  }
+  if (!status.ok()) drop_push();
   return status;
 }
 
@@ -355,7 +358,10 @@ bool RendezvousSend::advance(bool arrived, const MPI_Status& status) {
   if (ready) {
     serve_receiver();
   } else if (slot_->get() != SlotState::failed && watch_.is_due()) {
-    if (Status health = transports::health_of(source_); !health.ok()) give_up(health);
+    if (Status health = transports::health_of(source_); !health.ok()) {
+      drop_push();
+      give_up(health);
+    }
   }
   if (is_packing_ && status_.ok()) {
     if (Status step = step_pack(); !step.ok()) give_up(step);

@@ -65,6 +65,7 @@ class RendezvousSend final : public Pending, public transports::Recycled<Rendezv
   void publish_offer(const SendCall& call) noexcept;
   void signal_when_written() noexcept;
   void end_write() noexcept;
+  void drop_push() noexcept;
   void offer(PayloadLocation location) noexcept;
   [[nodiscard]] bool receiver_is_late() noexcept;
   [[nodiscard]] bool take_turn_to_buffer() noexcept;

@@ -84,7 +84,7 @@ TEST(Advert, is_not_free_while_the_GPU_may_still_write_to_it) {
 
 /// A sender takes only what it has read the name of, and each use goes to one side only.
 TEST(Advert, goes_to_one_side_in_each_use) {
-  constexpr std::uint64_t rounds = 20000;
+  constexpr std::uint64_t rounds = 5000;
   const auto advert = std::make_unique<Advert>();
   std::atomic<bool> over{false};
   std::uint64_t taken = 0;
