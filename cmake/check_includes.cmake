@@ -36,7 +36,7 @@ may_include(transports/copy_selection ${gpu} transports/tuning transports/copies
 may_include(transports ${gpu} transports/kinds transports/tuning transports/copies transports/regions transports/small)
 may_include(transports/local transports transports/host transports/small transports/copy_selection)
 may_include(transports/ipc transports transports/host transports/memory transports/cuda transports/device_memory
-            transports/stream_order transports/tuning transports/copies transports/regions transports/small transports/copy_selection)
+            transports/stream_order transports/copies transports/regions transports/small transports/copy_selection)
 may_include(transports/staged ${gpu} transports transports/tuning transports/copies transports/regions transports/small
             transports/copy_selection transports/ipc)
 may_include(transports/tune ${gpu} transports/tuning transports/regions transports transports/ipc transports/staged)

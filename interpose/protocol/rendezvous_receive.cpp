@@ -22,6 +22,16 @@ using transports::Choice;
 using transports::TransportKind;
 using transports::TransportSet;
 
+namespace {
+
+std::atomic<unsigned> small_in_flight{0};
+
+/// Its address identifies the thread.
+[[gnu::tls_model("initial-exec")]] constinit thread_local char this_thread = 0;
+std::atomic<const char*> thread_of_small_ones{nullptr};
+
+}  // namespace
+
 RendezvousReceive::RendezvousReceive(const Envelope& envelope, transports::BufferView destination,
                                      std::size_t capacity)
     : Delivery(envelope, std::move(destination)), slot_(node_directory().find(envelope)) {
@@ -120,7 +130,11 @@ bool RendezvousReceive::fetch_from_buffer() {
     return false;
   }
   if (start(payload, *choice.transport)) return true;
-  if (mpi_would_buffer() && pull_ != nullptr) small_pull_.begin();
+  if (mpi_would_buffer() && pull_ != nullptr) {
+    is_small_in_flight_ = true;
+    thread_of_small_ones.store(&this_thread, std::memory_order_relaxed);
+    small_in_flight.fetch_add(1, std::memory_order_relaxed);
+  }
   return false;
 }
 
@@ -193,9 +207,17 @@ void RendezvousReceive::await_push() noexcept {
   while (may_be_written() && !sender_is_gone()) std::this_thread::yield();
 }
 
+const std::atomic<unsigned>& RendezvousReceive::small_ones_in_flight() noexcept {
+  return small_in_flight;
+}
+
+bool RendezvousReceive::small_ones_are_own() noexcept {
+  return thread_of_small_ones.load(std::memory_order_relaxed) == &this_thread;
+}
+
 void RendezvousReceive::drop_pull() noexcept {
   pull_.reset();
-  small_pull_.end();
+  if (std::exchange(is_small_in_flight_, false)) small_in_flight.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool RendezvousReceive::step_pull() {
@@ -283,6 +305,18 @@ bool RendezvousReceive::end(const Status& status) {
   report();
   say_what_was_refused();
   return true;
+}
+
+void finish_small_pulls() noexcept try {
+  // below MPI_THREAD_MULTIPLE nothing is locked, but any thread may call MPI_Initialized and a few others
+  if (!request_table().is_threaded() && !RendezvousReceive::small_ones_are_own()) return;
+  const std::uint64_t begin_ns = record::now_ns();
+  while (RendezvousReceive::small_ones_in_flight().load(std::memory_order_relaxed) != 0 &&
+         record::now_ns() - begin_ns < policy::finish_small_pulls_ns) {
+    progress();
+  }
+} catch (const std::bad_alloc&) {
+  // the next call continues them
 }
 
 }  // namespace penstock::interpose

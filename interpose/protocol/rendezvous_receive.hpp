@@ -9,7 +9,6 @@
 
 #include "interpose/messages/delivery.hpp"
 #include "interpose/node/slots.hpp"
-#include "interpose/protocol/small_ones.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/host/watch.hpp"
 #include "transports/packing/list_unpack.hpp"
@@ -27,6 +26,12 @@ class RendezvousReceive final : public Delivery, public transports::Recycled<Ren
   [[nodiscard]] bool is_under_way() const noexcept override {
     return over_ || pull_ != nullptr || is_unpacking_ || is_written();
   }
+
+  /// Returns the number of small pulls in flight, whose senders must not have to wait for this rank's next
+  /// MPI call.
+  [[nodiscard]] static const std::atomic<unsigned>& small_ones_in_flight() noexcept;
+  /// Returns true if this thread started the latest of them.
+  [[nodiscard]] static bool small_ones_are_own() noexcept;
 
  private:
   /// Makes a move of the receiver. Returns false if the sender moved first or has given the slot to another
@@ -65,9 +70,12 @@ class RendezvousReceive final : public Delivery, public transports::Recycled<Ren
   std::unique_ptr<transports::Pull> pull_;
   transports::Watch watch_;
   transports::TransportSet excluded_;
-  SmallOne small_pull_;  ///< whose sender must not have to wait for this rank's next MPI call
+  bool is_small_in_flight_ = false;  ///< counted by small_ones_in_flight()
   bool is_unpacking_ = false;
   bool over_ = false;
 };
+
+/// Completes small pulls whose senders would otherwise wait for this rank's next call. Bounded in time.
+void finish_small_pulls() noexcept;
 
 }  // namespace penstock::interpose

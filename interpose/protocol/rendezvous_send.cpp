@@ -118,25 +118,16 @@ bool RendezvousSend::write_to(FoundReceive receive) {
   return true;
 }
 
-/// Has the receiver told when the payload is there: by the GPU itself, or, where a kernel copies, by this
-/// rank's steps.
-void RendezvousSend::signal_when_written() noexcept {
-  is_signalled_by_gpu_ = push_->signal_at_end(&slot_->ready);
-  if (!is_signalled_by_gpu_ && mpi_would_buffer()) small_write_.begin();
-}
-
 /// The push has ended, successful or not.
 void RendezvousSend::end_write() noexcept {
   if (!is_written_) return;
   if (!is_signalled_by_gpu_) slot_->ready.store(1, std::memory_order_release);
-  small_write_.end();
   posted_.end();
 }
 
 /// Waits for the copy: after a failure the receiver has its buffer back.
 void RendezvousSend::drop_push() noexcept {
   push_.reset();
-  small_write_.end();
   posted_.end();
 }
 
@@ -149,7 +140,8 @@ int RendezvousSend::post(const SendCall& call, MPI_Request* request) noexcept {
 int RendezvousSend::send_envelope(const SendCall& call, MPI_Request* request) {
   const int code = post(call, request);
   if (is_written_) {
-    signal_when_written();
+    // the receiver then needs no step of this rank
+    is_signalled_by_gpu_ = push_->signal_at_end(&slot_->ready);
     if (code != MPI_SUCCESS) slot_->fail();
     return code;
   }

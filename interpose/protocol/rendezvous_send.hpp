@@ -20,7 +20,6 @@
 #include "interpose/node/slots.hpp"
 #include "interpose/posted/found_receive.hpp"
 #include "interpose/progress/requests.hpp"
-#include "interpose/protocol/small_ones.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/host/watch.hpp"
 #include "transports/ipc/push_send.hpp"
@@ -63,7 +62,6 @@ class RendezvousSend final : public Pending, public transports::Recycled<Rendezv
   RendezvousSend(const SendCall& call, transports::BufferView source);
   [[nodiscard]] int post(const SendCall& call, MPI_Request* request) noexcept;
   void publish_offer(const SendCall& call) noexcept;
-  void signal_when_written() noexcept;
   void end_write() noexcept;
   void drop_push() noexcept;
   void offer(PayloadLocation location) noexcept;
@@ -100,8 +98,7 @@ class RendezvousSend final : public Pending, public transports::Recycled<Rendezv
   std::unique_ptr<transports::ListPack> pack_;  ///< stays alive while its bitmap is staged
   std::unique_ptr<transports::StagedSend> staged_;
   std::unique_ptr<transports::Pull> push_;
-  FoundReceive posted_;   ///< where push_ writes, if the receiver did not ask for it
-  SmallOne small_write_;  ///< such a push that only this rank's steps end
+  FoundReceive posted_;  ///< where push_ writes, if the receiver did not ask for it
   ReceiverTimeout timeout_;
   std::uint64_t receiver_worked_ns_ = 0;  ///< when the receiver's deliveries were last seen to grow
   std::optional<std::uint64_t> deliveries_seen_;

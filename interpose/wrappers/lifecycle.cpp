@@ -28,7 +28,7 @@
 #include "interpose/progress/request_table.hpp"
 #include "interpose/protocol/lingering_sends.hpp"
 #include "interpose/protocol/matched_messages.hpp"
-#include "interpose/protocol/small_ones.hpp"
+#include "interpose/protocol/rendezvous_receive.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/cuda/driver.hpp"
 #include "transports/host/callers_mutex.hpp"
@@ -146,7 +146,7 @@ void start_up(int provided) {
   is_called_in_finalize = call_last_in_finalize(leave_job);
   if (transports::cuda_in_use()) record::gpu_seen();
   if (settings().move) transports::prepare_kernels();
-  finish_at_end_of_calls(&small_ones_in_flight(), finish_small_ones);
+  finish_at_end_of_calls(&RendezvousReceive::small_ones_in_flight(), finish_small_pulls);
   wake_up();
 }
 

@@ -310,22 +310,25 @@ TEST_F(PostedReceives, that_would_have_to_be_mapped_while_the_GPU_works_are_not_
 
 TEST_F(PostedReceives, complete_while_their_senders_make_no_call) {
   SharedWord word;
-  const Buffer buffer(MemoryKind::device, large, rank() == 0 ? 1 : 2);
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (rank() == 1) request = receive(buffer);
-  meet();
-  if (rank() == 0) {
-    request = send(buffer);
-    word.set(1);
-    word.await(2);
-  } else if (rank() == 1) {
-    word.await(1);
-    while (buffer.read() != payload(large, 1)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    wait(std::exchange(request, MPI_REQUEST_NULL));
-    word.set(2);
+  int turn = 0;
+  for (const std::size_t bytes : {std::size_t{64}, std::size_t{4096}, std::size_t{65536}, large}) {
+    const Buffer buffer(MemoryKind::device, bytes, rank() == 0 ? 1 : 2);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank() == 1) request = receive(buffer);
+    meet();
+    if (rank() == 0) {
+      request = send(buffer);
+      word.set(++turn);
+      word.await(++turn);
+    } else if (rank() == 1) {
+      word.await(++turn);
+      while (buffer.read() != payload(bytes, 1)) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      wait(std::exchange(request, MPI_REQUEST_NULL));
+      word.set(++turn);
+    }
+    wait(request);
+    expect_written(1);
   }
-  wait(request);
-  expect_written(1);
 }
 
 /// An error handler sends a message inside the call that it is called by: nobody counts it, and the next one

@@ -9,7 +9,6 @@
 #include "transports/ipc/reach.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/transport_table.hpp"
-#include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
 namespace {
@@ -41,10 +40,9 @@ class PushedTransport final : public Transport {
   }
 };
 
-/// Larger payloads go by a copy engine, as that signals its end without the processor.
+/// By a copy engine whatever the size, as that signals its end without the processor.
 Status start_from_device(const CopySource& from, const BufferView& to, const cuda::ContextRef& context,
                          std::unique_ptr<Pull>& push) {
-  if (from.bytes <= tuning().buffered_to) return start_copy(from, to, context, push);
   auto made = std::make_unique<CopyPull>(from, to, context);
   Status started = made->start();
   if (started.ok()) push = std::move(made);
