@@ -32,6 +32,7 @@ class Generator {
     choose_first_unnamed(random_of(9));
     const int messages = random_.chance(20) ? random_.between(200, 400) : random_.between(10, 120);
     while (static_cast<int>(program_.messages.size()) < messages) make_messages();
+    straighten_some_messages(random_of(10));
     if (families_.early) add_early_messages(program_, random_of(2));
     if (families_.empty) empty_some_messages(program_, random_of(3));
     if (families_.absolute) spread_some_messages(program_, random_of(4));
@@ -185,6 +186,24 @@ class Generator {
       message.any_source = first.any_source;
       message.any_tag = first.any_tag;
     }
+  }
+
+  /// In these programs more messages are from device to device, in one piece.
+  void straighten_some_messages(Random random) {
+    if (program_.first_unnamed == 0) return;
+    for (Message& message : program_.messages) {
+      // all that share a request share its places
+      if (message.send_request >= 0 || message.receive_request >= 0 || random.chance(40)) continue;
+      straighten(random, message.send, message.source, message.base);
+      straighten(random, message.receive, message.destination, message.base);
+    }
+  }
+  void straighten(Random& random, Place& place, int rank, Base base) {
+    if (program_.uses_no_gpu[rank]) return;
+    Place straight;
+    straight.elements_each = place.elements();
+    straight.region = allocate_region(program_, random, rank, span_bytes(straight, base), MemoryKind::device);
+    place = straight;
   }
 
   void make_collective() {

@@ -188,9 +188,10 @@ int run(const Options& options) {
     }
   }
   if (options.posted) {
-    const long written = differential::messages_written();
-    if (rank == 0) fmt::print("{} messages were written to posted receives\n", written);
-    if (written == 0) ++failed;
+    const long messages = differential::messages_written();
+    if (rank == 0) fmt::print("{} messages were written to posted receives\n", messages);
+    // few programs may have no such message
+    if (messages == 0 && options.seeds > 10) ++failed;
   }
   if (families.finalize) differential::call_mpi_in_finalize(host_only);
   if (options.communicators > 0 && differential::use_many_communicators(options.communicators, host_only) > 0)
