@@ -513,7 +513,7 @@ class Receive final : public Pending,
   MessageRecord record_;
   StreamOrderWait stream_order_wait_;
   std::optional<MessageName> name_;  ///< if messages are counted
-  ShownReceive shown_;               ///< destroyed before what may be written to
+  ShownReceive shown_;               ///< to its sender, if that may write to the buffer
   MPI_Status stashed_status_{};
   MPI_Status arrival_{};             ///< status of what has arrived, once `is_read_`
   std::uint64_t arrived_bytes_ = 0;  ///< from that status
@@ -561,7 +561,7 @@ ReceivePlan plan_blocking_receive(const ReceiveCall& call) {
   // another thread's probe must not take a message between the search of the stash and the post
   const bool may_become_stashed = request_table().is_threaded() && NodeDirectory::gpu_seen();
   plan.is_direct = !plan.on_device && !must_poll() && !may_be_stashed && !may_become_stashed &&
-                   !(small_payloads_may_come() && !keep_first_bytes(call, plan));
+                   !posts_in_turns() && !(small_payloads_may_come() && !keep_first_bytes(call, plan));
   return plan;
 }
 

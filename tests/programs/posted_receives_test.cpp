@@ -229,6 +229,17 @@ TEST_F(PostedReceives, more_than_there_is_room_for_are_all_right) {
   expect_written(1);
 }
 
+TEST_F(PostedReceives, with_more_tags_than_are_counted_are_all_right) {
+  const Buffer buffer(MemoryKind::device, 100, 1);
+  for (int i = 0; i < 5000 && rank() < 2; ++i) {
+    if (rank() == 0) MPI_Send(nullptr, 0, MPI_BYTE, 1, 100 + i, communicator_);
+    if (rank() == 1) MPI_Recv(nullptr, 0, MPI_BYTE, 0, 100 + i, communicator_, MPI_STATUS_IGNORE);
+  }
+  expect_written(0);
+  exchange(large);
+  expect_written(0);
+}
+
 TEST_F(PostedReceives, whose_buffer_is_in_use_are_not_written_before_it_is_free) {
   SharedWord word;
   const Buffer buffer(MemoryKind::device, large, rank() == 0 ? 1 : 2);
