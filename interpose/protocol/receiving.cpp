@@ -177,6 +177,7 @@ class Receive final : public Pending,
     record_.complete(status);
     if (code != MPI_SUCCESS) return code;
     if (truncated_) return errors().raise(MPI_ERR_TRUNCATE);
+    if (is_misplaced_) return errors().raise(MPI_ERR_OTHER);
     if (!status_.ok()) return errors().raise_status("MPI_Recv", status_);
     return code;
   }
@@ -395,7 +396,11 @@ class Receive final : public Pending,
   /// an error.
   void refuse_misplaced(const Envelope& envelope) {
     static_cast<void>(open_delivery(envelope, {}, envelope.payload_bytes));  // its sender waits for this
-    status_ = {Code::peer_lost, "a payload that was written to another posted receive"};
+    is_misplaced_ = true;
+    record::notice(
+        "a message was written to another receive than the MPI library has matched it with, since the "
+        "program "
+        "communicates past Penstock: its own receive fails (PENSTOCK_POSTED_RECEIVES=0 prevents this)");
   }
 
   void begin_delivery(const Envelope& envelope, const MPI_Status& status) {
@@ -527,6 +532,7 @@ class Receive final : public Pending,
   bool is_read_ = false;                  ///< read_message() has read the message
   bool is_uploaded_ = false;              ///< the payload arrived through the MPI library and is in place
   bool is_delivered_to_staging_ = false;  ///< the payload is on its way to the staging buffer
+  bool is_misplaced_ = false;             ///< the payload is in another receive's buffer
   bool is_cancelled_ = false;             ///< the program has tried to
   bool truncated_ = false;
 };
