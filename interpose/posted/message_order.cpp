@@ -86,16 +86,13 @@ void stop_counting_messages() noexcept {
 /// Two communicators of one id would share names. Each rank of a message on either of them has both, so it is
 /// enough that a rank counts on neither.
 MessageOrder::MessageOrder(std::uint64_t communicator) : communicator_(communicator) {
-  MessageOrder* other = nullptr;
-  {
-    const std::lock_guard lock(counted().mutex);
-    const auto [known, is_new] = counted().by_id.try_emplace(communicator, this);
-    if (!is_new) other = known->second;
-  }
-  if (other == nullptr) return;
+  const std::lock_guard lock(counted().mutex);
+  const auto [known, is_new] = counted().by_id.try_emplace(communicator, this);
+  if (is_new) return;
   close();
-  const auto turn = other->take_turn();
-  other->close();
+  MessageOrder& other = *known->second;
+  const auto turn = other.take_turn();
+  other.close();
   withdraw_receives_on(communicator);
 }
 
