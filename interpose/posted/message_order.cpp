@@ -7,6 +7,7 @@
 #include "interpose/calls/quiet_errors.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/settings.hpp"
+#include "interpose/posted/posted_counts.hpp"
 #include "interpose/posted/shown_receive.hpp"
 #include "interpose/progress/request_table.hpp"
 
@@ -23,8 +24,6 @@ Counted& counted() {
   static auto& all = *new Counted;
   return all;
 }
-
-constinit std::atomic<std::uint64_t> written_sends{0};
 
 /// Returns null for communicators on which ranks do not name messages alike.
 MessageOrder* order_of(CommunicatorInfo& communicator) {
@@ -140,11 +139,7 @@ void PostingTurn::end() noexcept {
 void PostingTurn::note_written() noexcept {
   if (count_ == nullptr) return;
   count_->written = count_->posted + 1;
-  written_sends.fetch_add(1, std::memory_order_relaxed);
-}
-
-std::uint64_t sends_written() noexcept {
-  return written_sends.load(std::memory_order_relaxed);
+  posted_counts.sends_written.fetch_add(1, std::memory_order_relaxed);
 }
 
 void close_receives(MPI_Comm communicator) noexcept {
@@ -196,7 +191,7 @@ int cancel_unknown(MPI_Request* request) {
   }
   if (is_complete != 0) return MPI_SUCCESS;
   stop_counting_messages();
-  const bool may_be_under_way = !withdraw_open_receives() || sends_written() != 0;
+  const bool may_be_under_way = !withdraw_open_receives() || posted_counts.sends_written != 0;
   return may_be_under_way ? MPI_SUCCESS : PMPI_Cancel(request);
 }
 

@@ -111,9 +111,6 @@ class PostingTurn {
   bool is_posted_ = false;
 };
 
-/// How many sends of this process went to posted receives.
-[[nodiscard]] std::uint64_t sends_written() noexcept;
-
 /// Closes the receives of a communicator: called before a matched probe, which takes a message that no
 /// receive counts. Thread: any. Cost, where messages are not counted: a load.
 void close_receives(MPI_Comm communicator) noexcept;

@@ -4,27 +4,33 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 
-#include "interpose/posted/message_order.hpp"
-#include "interpose/posted/shown_receive.hpp"
-
 namespace penstock::interpose {
 
-/// Adds this process's counts so far to what MPI_Comm_get_info returns; only where messages are counted, or
-/// were until something ended that.
+/// Of this process so far. Thread: any.
+struct PostedCounts {
+  std::atomic<std::uint64_t> receives_shown{0};    ///< to their senders
+  std::atomic<std::uint64_t> receives_written{0};  ///< by them
+  std::atomic<std::uint64_t> sends_written{0};     ///< to others' receives
+};
+inline constinit PostedCounts posted_counts;
+
+/// Adds the counts to what MPI_Comm_get_info returns, if there are any.
 inline void add_posted_counts(MPI_Info info) noexcept {
-  const auto add = [&](const char* key, std::uint64_t count) {
+  const auto add = [&](const char* key, const std::atomic<std::uint64_t>& count) {
     char text[24];
-    std::snprintf(text, sizeof text, "%llu", static_cast<unsigned long long>(count));
+    std::snprintf(text, sizeof text, "%llu",
+                  static_cast<unsigned long long>(count.load(std::memory_order_relaxed)));
     PMPI_Info_set(info, key, text);
   };
-  const ShownCounts receives = shown_counts();
-  if (!counts_messages() && receives.shown == 0 && sends_written() == 0) return;
-  add("penstock_receives_shown", receives.shown);
-  add("penstock_receives_written", receives.written);
-  add("penstock_sends_written", sends_written());
+  const PostedCounts& counts = posted_counts;
+  if (counts.receives_shown == 0 && counts.sends_written == 0) return;
+  add("penstock_receives_shown", counts.receives_shown);
+  add("penstock_receives_written", counts.receives_written);
+  add("penstock_sends_written", counts.sends_written);
 }
 
 }  // namespace penstock::interpose

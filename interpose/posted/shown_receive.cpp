@@ -6,6 +6,7 @@
 
 #include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
+#include "interpose/posted/posted_counts.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/host/process.hpp"
 #include "transports/host/watch.hpp"
@@ -16,8 +17,6 @@ namespace {
 
 /// Around the search for a free advert and its use.
 constinit std::mutex free_adverts;
-constinit std::atomic<std::uint64_t> receives_shown{0};
-constinit std::atomic<std::uint64_t> receives_written{0};
 
 std::span<Advert> own_adverts() noexcept {
   const DirectoryRow* const own = node_directory().own_row();
@@ -73,7 +72,7 @@ void ShownReceive::show(const MessageName& name, const transports::BufferView& b
   transports::signal_when_ready(buffer, &advert_->ready);
   sender_ = sender.process;
   use_ = advert_->show();
-  receives_shown.fetch_add(1, std::memory_order_relaxed);
+  posted_counts.receives_shown.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool ShownReceive::is_named_by(const Envelope& envelope) const noexcept {
@@ -93,7 +92,7 @@ void ShownReceive::end() noexcept {
   if (advert_ == nullptr) return;
   const bool was_written = advert_->move<AdvertSide::receiver, AdvertState::taken, AdvertState::free>(use_) ||
                            advert_->move<AdvertSide::receiver, AdvertState::over, AdvertState::free>(use_);
-  if (was_written) receives_written.fetch_add(1, std::memory_order_relaxed);
+  if (was_written) posted_counts.receives_written.fetch_add(1, std::memory_order_relaxed);
   advert_ = nullptr;
 }
 
@@ -130,10 +129,6 @@ void withdraw_all_receives() noexcept {
       std::this_thread::yield();
     }
   }
-}
-
-ShownCounts shown_counts() noexcept {
-  return {receives_shown.load(std::memory_order_relaxed), receives_written.load(std::memory_order_relaxed)};
 }
 
 }  // namespace penstock::interpose

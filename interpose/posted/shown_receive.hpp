@@ -51,11 +51,4 @@ void withdraw_receives_on(std::uint64_t communicator) noexcept;
 /// The same. Waits for senders that are writing, for a bounded time.
 void withdraw_all_receives() noexcept;
 
-/// How many receives were shown so far, and how many of them got a payload from their senders.
-struct ShownCounts {
-  std::uint64_t shown;
-  std::uint64_t written;
-};
-[[nodiscard]] ShownCounts shown_counts() noexcept;
-
 }  // namespace penstock::interpose
