@@ -28,6 +28,8 @@ Counted& counted() {
 /// Returns null for communicators on which ranks do not name messages alike.
 MessageOrder* order_of(CommunicatorInfo& communicator) {
   if (!communicator.id_is_agreed || communicator.is_inter || communicator.size == 1) return nullptr;
+  // steps under RequestTable::Lock post them, while others take that lock in their turn
+  if (communicator.is_for_collectives && request_table().is_threaded()) return nullptr;
   std::call_once(communicator.order_is_made,
                  [&] { communicator.order = std::make_shared<MessageOrder>(communicator.global_id); });
   return communicator.order.get();
