@@ -36,7 +36,7 @@ may_include(transports/copy_selection ${gpu} transports/tuning transports/copies
 may_include(transports ${gpu} transports/kinds transports/tuning transports/copies transports/regions transports/small)
 may_include(transports/local transports transports/host transports/small transports/copy_selection)
 may_include(transports/ipc transports transports/host transports/memory transports/cuda transports/device_memory
-            transports/copies transports/regions transports/small transports/copy_selection)
+            transports/stream_order transports/copies transports/regions transports/small transports/copy_selection)
 may_include(transports/staged ${gpu} transports transports/tuning transports/copies transports/regions transports/small
             transports/copy_selection transports/ipc)
 may_include(transports/tune ${gpu} transports/tuning transports/regions transports transports/ipc transports/staged)
@@ -61,11 +61,13 @@ set(basis ${moving} interpose/record interpose/binding interpose/node interpose/
 may_include(interpose/datatypes ${basis})
 may_include(interpose/progress ${basis})
 may_include(interpose/messages ${basis} interpose/datatypes)
+may_include(interpose/posted ${basis} interpose/progress)
 may_include(interpose/network ${basis} interpose/progress interpose/messages)
-may_include(interpose/protocol ${basis} interpose/datatypes interpose/progress interpose/messages interpose/network)
+may_include(interpose/protocol ${basis} interpose/datatypes interpose/progress interpose/messages interpose/posted
+            interpose/network)
 may_include(interpose/staging ${basis} interpose/datatypes interpose/progress)
-set(below ${basis} interpose/datatypes interpose/progress interpose/messages interpose/network interpose/protocol
-    interpose/staging)
+set(below ${basis} interpose/datatypes interpose/progress interpose/messages interpose/posted interpose/network
+    interpose/protocol interpose/staging)
 may_include(interpose/partitioned ${below})
 may_include(interpose/collectives/schedules ${below})
 may_include(interpose/windows/memory ${moving} interpose/progress interpose/staging)

@@ -65,17 +65,9 @@ std::uint64_t hash_of(std::span<const int> ranks) noexcept {
                          });
 }
 
-std::vector<int> local_world_ranks(MPI_Comm communicator) {
+std::vector<int> world_ranks_by(int (*group_of)(MPI_Comm, MPI_Group*), MPI_Comm communicator) {
   MPI_Group group = MPI_GROUP_NULL;
-  PMPI_Comm_group(communicator, &group);
-  std::vector<int> ranks = world_ranks_of(group);
-  PMPI_Group_free(&group);
-  return ranks;
-}
-
-std::vector<int> remote_world_ranks(MPI_Comm communicator) {
-  MPI_Group group = MPI_GROUP_NULL;
-  PMPI_Comm_remote_group(communicator, &group);
+  group_of(communicator, &group);
   std::vector<int> ranks = world_ranks_of(group);
   PMPI_Group_free(&group);
   return ranks;
@@ -131,10 +123,10 @@ Holder make_info(MPI_Comm communicator, Origin origin) {
   PMPI_Comm_rank(communicator, &info->rank);
   PMPI_Comm_size(communicator, &info->size);
   info->is_inter = is_inter != 0;
-  std::vector<int> local = local_world_ranks(communicator);
+  std::vector<int> local = world_ranks_by(PMPI_Comm_group, communicator);
   std::uint64_t members = hash_of(local);
   if (info->is_inter) {
-    info->world_ranks = remote_world_ranks(communicator);
+    info->world_ranks = world_ranks_by(PMPI_Comm_remote_group, communicator);
     const std::uint64_t remote_members = hash_of(info->world_ranks);
     members = mix(std::min(members, remote_members), std::max(members, remote_members));
   } else {
@@ -249,6 +241,18 @@ CommunicatorInfo* peek_info(MPI_Comm communicator) noexcept {
   return holder != nullptr ? holder->get() : nullptr;
 }
 
+std::shared_ptr<CommunicatorInfo> known_info(MPI_Comm communicator) noexcept {
+  const int keyval = registry().keyval.load(std::memory_order_acquire);
+  const bool may_be_known = keyval != MPI_KEYVAL_INVALID && communicator != MPI_COMM_NULL;
+  const Holder* const holder = may_be_known ? get_attribute(communicator, keyval) : nullptr;
+  return holder != nullptr ? *holder : nullptr;
+}
+
+void forget_agreement(MPI_Comm communicator) noexcept {
+  const std::lock_guard guard(registry().lock);
+  for (auto& [handle, origin] : registry().in_creation) origin.is_agreed &= handle != communicator;
+}
+
 int world_rank_of(MPI_Comm communicator, int rank) noexcept {
   if (rank == MPI_PROC_NULL || rank == MPI_ANY_SOURCE) return rank;
   const CommunicatorInfo* const info = peek_info(communicator);
@@ -263,7 +267,7 @@ int world_rank_of(const CommunicatorInfo& info, int rank) noexcept {
 std::vector<int> members_of(MPI_Comm communicator, const CommunicatorInfo& info) {
   std::vector<int> members = info.world_ranks;
   if (!info.is_inter) return members;
-  const std::vector<int> local = local_world_ranks(communicator);
+  const std::vector<int> local = world_ranks_by(PMPI_Comm_group, communicator);
   members.insert(members.end(), local.begin(), local.end());
   return members;
 }

@@ -19,6 +19,7 @@ namespace penstock::interpose {
 
 /// The messages received ahead of their receives; owned by matching.
 class Stash;
+class MessageOrder;         // message_order.hpp
 class DeferredCollectives;  // deferred_collectives.hpp
 class OneShotCollectives;   // one_shot_collectives.hpp
 class NodeMap;              // node_map.hpp
@@ -67,6 +68,8 @@ struct CommunicatorInfo {
   std::atomic<std::uint64_t> creations{0};  ///< calls that make communicators
   std::mutex stash_lock;  ///< around {search the stash, post} and {improbe, stash}; never held while blocking
   std::shared_ptr<Stash> stash;  ///< made at first need; shared so that its type may stay incomplete here
+  std::once_flag order_is_made;
+  std::shared_ptr<MessageOrder> order;  ///< of its messages, where they are counted
   // guarded by the registry's lock:
   int holders = 0;          ///< see HeldCommunicator
   bool is_freed = false;    ///< by the user, while it is held
@@ -81,6 +84,11 @@ struct CommunicatorInfo {
 
 /// The same without taking a share: valid while the communicator is.
 [[nodiscard]] CommunicatorInfo* peek_info(MPI_Comm communicator) noexcept;
+
+/// The same if the info exists already; else null.
+[[nodiscard]] std::shared_ptr<CommunicatorInfo> known_info(MPI_Comm communicator) noexcept;
+/// A communicator without an info, by MPI_Comm_idup, gets an id that counts as not agreed.
+void forget_agreement(MPI_Comm communicator) noexcept;
 
 /// Returns the rank in MPI_COMM_WORLD of a peer rank of the communicator; -1 if unknown. MPI_PROC_NULL and
 /// MPI_ANY_SOURCE stay unchanged.

@@ -30,7 +30,10 @@ struct Envelope {
   std::uint32_t generation;  ///< of the slot
   std::uint8_t source_kind;  ///< transports::BufferKind; only from another node, where no slot holds it
   std::uint8_t integers;     ///< transports::Integer; from another node: a PackingNote precedes the chunks
-  std::uint8_t reserved[18];
+  std::uint8_t reserved[2];
+  std::uint32_t advert;      ///< of the posted receive that the payload is written to, + 1; 0: there is none
+  std::uint32_t advert_use;  ///< of the advert
+  std::uint8_t reserved_too[8];
 };
 static_assert(sizeof(Envelope) == envelope_bytes);
 

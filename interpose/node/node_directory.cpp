@@ -27,7 +27,7 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f0011ull;  // ranks with another layout use another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0012ull;  // ranks with another layout use another file
 
 /// The largest page size of GPU hosts (aarch64).
 constexpr std::size_t page_bytes = 65536;
@@ -68,8 +68,16 @@ void say_off(const char* what, int error) noexcept {
 
 }  // namespace
 
-/// Zero-filled when made. Rows are claimed in order; each row owns the slots of the same index.
+/// Zero-filled when made. Rows are claimed in order; each row owns what is exchanged of the same index.
 struct NodeDirectory::Shared {
+  /// What a rank shares beside its row. Begins and ends with a page.
+  struct Exchanged {
+    Slot slots[slots_per_rank];
+    Advert adverts[adverts_per_rank];  ///< touched only if the rank has_adverts
+    char up_to_a_page[page_bytes - sizeof(Advert) * adverts_per_rank % page_bytes];
+  };
+  static_assert(sizeof(Slot) * slots_per_rank % page_bytes == 0 && sizeof(Exchanged) % page_bytes == 0);
+
   std::atomic<std::uint64_t> version;
   JobNonce nonce;
   std::atomic<std::uint32_t> rows_taken;
@@ -78,23 +86,32 @@ struct NodeDirectory::Shared {
   std::atomic<DeviceCollectives> device_collectives_seen;
   DirectoryRow rows[directory_rows];
   char up_to_a_page[page_bytes - (alignof(DirectoryRow) + sizeof(rows)) % page_bytes];
-  Slot slots[directory_rows][slots_per_rank];
-  static_assert(sizeof(slots[0]) % page_bytes == 0);
+  Exchanged exchanged[directory_rows];
 
   /// Returns false, with errno, if there is no room.
   [[nodiscard]] static bool reserve(int file, std::size_t offset, std::size_t bytes) noexcept {
     errno = penstock::reserve_space(file, offset, bytes);
     return errno == 0;
   }
+  /// The bytes of Exchanged that a rank touches.
+  [[nodiscard]] static std::size_t exchanged_bytes() noexcept {
+    return settings().posted_receives ? sizeof(Exchanged) : offsetof(Exchanged, adverts);
+  }
   [[nodiscard]] static bool reserve_row(int file, std::uint32_t row) noexcept {
     return reserve(file, offsetof(Shared, rows) + row * sizeof(DirectoryRow), sizeof(DirectoryRow)) &&
-           reserve(file, offsetof(Shared, slots) + row * sizeof(slots[0]), sizeof(slots[0]));
+           reserve(file, offsetof(Shared, exchanged) + row * sizeof(Exchanged), exchanged_bytes());
   }
 };
 
-std::span<Slot> NodeDirectory::own_slots() noexcept {
-  static_assert(offsetof(Shared, slots) % page_bytes == 0);
-  return shared_ == nullptr ? std::span<Slot>() : std::span<Slot>(shared_->slots[own_]);
+std::span<std::byte> NodeDirectory::flag_memory() noexcept {
+  static_assert(offsetof(Shared, exchanged) % page_bytes == 0);
+  if (shared_ == nullptr) return {};
+  return {reinterpret_cast<std::byte*>(&shared_->exchanged[own_]), Shared::exchanged_bytes()};
+}
+
+std::span<Advert> NodeDirectory::adverts_of(const DirectoryRow& row) noexcept {
+  if (shared_ == nullptr || !row.has_adverts.load(std::memory_order_acquire)) return {};
+  return shared_->exchanged[&row - shared_->rows].adverts;
 }
 
 void NodeDirectory::join() noexcept {
@@ -162,6 +179,7 @@ void NodeDirectory::join() noexcept {
   nonce_ = shared->nonce;
   DirectoryRow& row = shared_->rows[own_];
   row.process = transports::this_process();
+  row.has_adverts.store(settings().posted_receives, std::memory_order_release);
   row.world_rank.store(job.environment_rank, std::memory_order_release);
 }
 
@@ -187,7 +205,7 @@ void NodeDirectory::announce_parting() noexcept {
 
 bool NodeDirectory::is_awaited() noexcept {
   if (shared_ == nullptr) return false;
-  return std::ranges::any_of(shared_->slots[own_], [this](const Slot& slot) {
+  return std::ranges::any_of(shared_->exchanged[own_].slots, [this](const Slot& slot) {
     if (slot.get() == SlotState::free || slot.is_over()) return false;
     const DirectoryRow* const receiver = row_of(static_cast<int>(slot.receiver));
     return receiver != nullptr && !receiver->is_parting.load(std::memory_order_acquire) &&
@@ -257,7 +275,7 @@ Slot* NodeDirectory::take_slot(std::uint32_t* index) noexcept {
   for (std::uint32_t tried = 0; tried < slots_per_rank; ++tried) {
     const std::uint32_t candidate = next_slot_;
     next_slot_ = (next_slot_ + 1) % slots_per_rank;
-    Slot& slot = shared_->slots[own_][candidate];
+    Slot& slot = shared_->exchanged[own_].slots[candidate];
     if (!slot.take()) continue;
     slot.ready.store(0, std::memory_order_relaxed);
     slot.stashed.store(0, std::memory_order_relaxed);
@@ -276,7 +294,7 @@ void NodeDirectory::free_slot(Slot* slot) noexcept {
 
 Slot* NodeDirectory::find(const Envelope& envelope) noexcept {
   if (shared_ == nullptr || envelope.row >= directory_rows || envelope.slot >= slots_per_rank) return nullptr;
-  Slot& slot = shared_->slots[envelope.row][envelope.slot];
+  Slot& slot = shared_->exchanged[envelope.row].slots[envelope.slot];
   const bool valid =
       slot.get(envelope.generation) != SlotState::free && slot.offer.payload_bytes == envelope.payload_bytes;
   return valid ? &slot : nullptr;
@@ -284,7 +302,7 @@ Slot* NodeDirectory::find(const Envelope& envelope) noexcept {
 
 void NodeDirectory::prefetch_slot(const Envelope& envelope) noexcept {
   if (shared_ == nullptr || envelope.row >= directory_rows || envelope.slot >= slots_per_rank) return;
-  Slot& slot = shared_->slots[envelope.row][envelope.slot];
+  Slot& slot = shared_->exchanged[envelope.row].slots[envelope.slot];
   transports::prefetch_to_write(&slot.word);
   const auto* const offer = reinterpret_cast<const std::byte*>(&slot.offer);
   for (std::size_t line = 0; line < sizeof(slot.offer); line += 64)

@@ -9,10 +9,12 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <span>
 
+#include "interpose/node/adverts.hpp"
 #include "interpose/node/agreement_ring.hpp"
 #include "interpose/node/envelope.hpp"
 #include "interpose/node/slots.hpp"
@@ -43,6 +45,7 @@ struct alignas(64) DirectoryRow {
   std::atomic<bool> accepts_small;       ///< receives too small for an envelope have staging buffers
   std::atomic<bool> is_published;        ///< world_rank is MPI's, no longer the environment's
   std::atomic<bool> forgets_arrivals;    ///< communicators missing in `arrivals` may have been there
+  std::atomic<bool> has_adverts;         ///< it shows posted receives, and looks for those of others
   transports::ProcessIdentity process;
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
   alignas(64) std::atomic<std::uint64_t> deliveries;  ///< changes while it works: counts payloads, and steps
@@ -89,12 +92,16 @@ class NodeDirectory {
   /// Takes a free slot of this rank and gives it a new generation; null if all are in use.
   [[nodiscard]] Slot* take_slot(std::uint32_t* index) noexcept;
   void free_slot(Slot* slot) noexcept;
-  /// Returns all slots of this rank; empty if the directory is not open. Begins and ends with a page.
-  [[nodiscard]] std::span<Slot> own_slots() noexcept;
+  /// Returns the memory of this rank's slots and adverts, in which the GPU sets flags; empty if the directory
+  /// is not open. Begins and ends with a page.
+  [[nodiscard]] std::span<std::byte> flag_memory() noexcept;
   /// Returns the slot that an envelope names; null if it names none, or another use of it.
   [[nodiscard]] Slot* find(const Envelope& envelope) noexcept;
   /// Prefetches that slot from the sender's core, before find(). Cost: some ns instead of 0.1 µs and more.
   void prefetch_slot(const Envelope& envelope) noexcept;
+
+  /// Returns the adverts of a rank; empty unless it has_adverts.
+  [[nodiscard]] std::span<Advert> adverts_of(const DirectoryRow& row) noexcept;
 
   /// Returns true if some rank of the node uses CUDA: from then on blocking calls poll. Cost: two loads, as
   /// every call of a program without a GPU checks this.

@@ -157,6 +157,7 @@ constexpr std::array table = {
     Row{"PENSTOCK_STREAM_ORDER", read_member<&Settings::stream_order>, "legacy, none or device"},
     Row{"PENSTOCK_PROGRESS", read_member<&Settings::progress>, "calls or thread"},
     Row{"PENSTOCK_REDUCE_ON_GPU", read_member<&Settings::reduce_on_gpu>, "0 or 1"},
+    Row{"PENSTOCK_POSTED_RECEIVES", read_member<&Settings::posted_receives>, "0 or 1"},
     Row{"PENSTOCK_OWN_WINDOWS", read_member<&Settings::own_windows>, "0 or 1"},
     Row{"PENSTOCK_HELD_BACK", read_member<&Settings::held_back>, "never, forecast or always"},
     Row{"PENSTOCK_DESPITE_FORTRAN", read_member<&Settings::despite_fortran>, "0 or 1"},

@@ -49,6 +49,7 @@ struct Settings {
   bool despite_fortran = false;
   bool own_windows =
       false;  ///< PENSTOCK_OWN_WINDOWS=1: windows of host memory are Penstock's, too; for tests
+  bool posted_receives = false;             ///< PENSTOCK_POSTED_RECEIVES=1: senders write to posted receives
   HeldBack held_back = HeldBack::forecast;  ///< PENSTOCK_HELD_BACK=never|forecast|always; for tests
 };
 

@@ -56,6 +56,10 @@ class Pending {
   /// query it.
   virtual void detached() {}
 
+  /// Cancels the operation by the MPI library's `request`, or lets it complete instead, if that does not
+  /// depend on what other ranks do from now on. Returns the call's code. Called without RequestTable::Lock.
+  virtual int cancel(MPI_Request& request) { return PMPI_Cancel(&request); }
+
   /// Returns true if a receive may get a payload so large that calls which wait for nothing should look for
   /// it …
   [[nodiscard]] virtual bool may_be_large() const { return false; }
@@ -82,6 +86,12 @@ struct Operation {
   Asked asked = Asked::by_status;
   bool is_persistent = false;  ///< the request is the user's own handle, and persists after the operation
 };
+
+/// Cancels the operation, whose request must not be null.
+inline int cancel(Operation& operation) {
+  return operation.pending != nullptr ? operation.pending->cancel(operation.request)
+                                      : PMPI_Cancel(&operation.request);
+}
 
 /// How to post a persistent operation anew. Owns what it needs of the user's arguments.
 class Recipe {

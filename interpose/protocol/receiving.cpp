@@ -19,6 +19,8 @@
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
+#include "interpose/posted/message_order.hpp"
+#include "interpose/posted/shown_receive.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/request_table.hpp"
@@ -101,6 +103,14 @@ class Receive final : public Pending,
     });
   }
 
+  /// Called when the receive is posted in the MPI library, which will match it with the message of that name.
+  void note_name(const MessageName& name) noexcept {
+    name_ = name;
+    if (!on_device_) return;
+    if (const DirectoryRow* const sender = node_directory().row_of(name.sender))
+      shown_.show(name, view_, *sender);
+  }
+
   int post_matched(MPI_Message* message, MPI_Request* request) {
     return post_by(request, [&](void* buffer, MPI_Count count, MPI_Datatype datatype) {
       return pmpi_imrecv(buffer, count, datatype, message, request);
@@ -138,6 +148,8 @@ class Receive final : public Pending,
       return false;
     }
     note_arrival(status);
+    if (name_ && !is_cancelled_ && was_cancelled(status)) note_failure_of_library();
+    if (!was_written() && !shown_.withdraw()) return false;
     if (envelope_) {
       record_.matched();
       begin_delivery(*envelope_, status);
@@ -165,6 +177,7 @@ class Receive final : public Pending,
     record_.complete(status);
     if (code != MPI_SUCCESS) return code;
     if (truncated_) return errors().raise(MPI_ERR_TRUNCATE);
+    if (is_misplaced_) return errors().raise(MPI_ERR_OTHER);
     if (!status_.ok()) return errors().raise_status("MPI_Recv", status_);
     return code;
   }
@@ -178,6 +191,11 @@ class Receive final : public Pending,
     if (envelope_) node_directory().prefetch_slot(*envelope_);
   }
   void detached() override { request_ = MPI_REQUEST_NULL; }
+  int cancel(MPI_Request& request) override {
+    if (!name_) return PMPI_Cancel(&request);
+    is_cancelled_ = true;
+    return cancel_receive(*communicator_, *name_, request);
+  }
 
   // The pull of a smaller payload would have to end within the call (RendezvousReceive::take_offer).
   [[nodiscard]] bool may_be_large() const override {
@@ -364,7 +382,29 @@ class Receive final : public Pending,
     return call_.buffer == MPI_BOTTOM && !transports::is_of_one_host_kind(view());
   }
 
+  /// Returns true if the payload that has arrived was written to this receive by its sender.
+  [[nodiscard]] bool was_written() const noexcept { return envelope_ && shown_.is_named_by(*envelope_); }
+
+  /// The MPI library has given up the receive by itself: what follows it meets other messages.
+  void note_failure_of_library() const noexcept {
+    stop_counting_messages();
+    static_cast<void>(withdraw_receives_from(*name_));
+  }
+
+  /// Ends a delivery whose payload was written to another receive than MPI has matched the message with: the
+  /// program has sent messages that Penstock did not see. The payload is where it should not be, so this is
+  /// an error.
+  void refuse_misplaced(const Envelope& envelope) {
+    static_cast<void>(open_delivery(envelope, {}, envelope.payload_bytes));  // its sender waits for this
+    is_misplaced_ = true;
+    record::notice(
+        "a message was written to another receive than the MPI library has matched it with, since the "
+        "program "
+        "communicates past Penstock: its own receive fails (PENSTOCK_POSTED_RECEIVES=0 prevents this)");
+  }
+
   void begin_delivery(const Envelope& envelope, const MPI_Status& status) {
+    if (envelope.advert != 0 && !was_written()) return refuse_misplaced(envelope);
     const bool is_whole = !is_in_parts();
     transports::BufferView destination;
     if (is_whole && (on_device_ || may_write())) {
@@ -391,7 +431,9 @@ class Receive final : public Pending,
   }
 
   bool step_delivery() {
+    if (delivery_ == nullptr) return true;  // it was refused
     if (!delivery_->advance()) return false;
+    shown_.end();
     const bool has_come = delivery_->status().ok() && !delivery_->truncated();
     if (!is_delivered_to_staging_ || !has_come) return true;
     if (on_device_ && !stream_order_wait_.is_over([this] { return may_be_written_now(); })) return false;
@@ -422,6 +464,7 @@ class Receive final : public Pending,
     const std::uint64_t bytes = arrived_bytes_;
     const bool is_payload = !envelope_ && !is_uploaded_ && !was_cancelled(arrival_);
     if (!is_payload || bytes == 0 || bytes > capacity_ || !may_be_written_now()) return std::nullopt;
+    if (!shown_.withdraw()) return std::nullopt;
     view_.layout = view_.layout.prefix(bytes);
     return transports::Upload{&view_, reinterpret_cast<const char*>(staged_)};
   }
@@ -474,6 +517,8 @@ class Receive final : public Pending,
   std::unique_ptr<Delivery> delivery_;
   MessageRecord record_;
   StreamOrderWait stream_order_wait_;
+  std::optional<MessageName> name_;  ///< if messages are counted
+  ShownReceive shown_;               ///< to its sender, if that may write to the buffer
   MPI_Status stashed_status_{};
   MPI_Status arrival_{};             ///< status of what has arrived, once `is_read_`
   std::uint64_t arrived_bytes_ = 0;  ///< from that status
@@ -487,6 +532,8 @@ class Receive final : public Pending,
   bool is_read_ = false;                  ///< read_message() has read the message
   bool is_uploaded_ = false;              ///< the payload arrived through the MPI library and is in place
   bool is_delivered_to_staging_ = false;  ///< the payload is on its way to the staging buffer
+  bool is_misplaced_ = false;             ///< the payload is in another receive's buffer
+  bool is_cancelled_ = false;             ///< the program has tried to
   bool truncated_ = false;
 };
 
@@ -520,7 +567,7 @@ ReceivePlan plan_blocking_receive(const ReceiveCall& call) {
   // another thread's probe must not take a message between the search of the stash and the post
   const bool may_become_stashed = request_table().is_threaded() && NodeDirectory::gpu_seen();
   plan.is_direct = !plan.on_device && !must_poll() && !may_be_stashed && !may_become_stashed &&
-                   !(small_payloads_may_come() && !keep_first_bytes(call, plan));
+                   !posts_in_turns() && !(small_payloads_may_come() && !keep_first_bytes(call, plan));
   return plan;
 }
 
@@ -550,10 +597,14 @@ int post_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallSco
   auto receive = std::make_unique<Receive>(call, info_of(call.communicator), plan.on_device);
   int code = receive->prepare(scope, blocking);
   if (code != MPI_SUCCESS) return code;
+  PostingTurn turn(MessageHalf::receive, call.communicator, call.source, call.tag);
+  turn.begin();
+  bool is_stashed = false;
   if (NodeDirectory::gpu_seen()) {
     CommunicatorInfo* const info = receive->communicator();
     const StashLock lock(info);
     if (std::optional<StashedMessage> message = take_stashed(info, call.source, call.tag)) {
+      is_stashed = true;
       if (message->message != MPI_MESSAGE_NULL) {
         code = receive->post_matched(&message->message, &operation.request);
       } else {
@@ -565,6 +616,8 @@ int post_receive(const ReceiveCall& call, const ReceivePlan& plan, const CallSco
   } else {
     code = receive->post(&operation.request);
   }
+  turn.posted(code);
+  if (code == MPI_SUCCESS && turn.name() && !is_stashed) receive->note_name(*turn.name());
   operation.unique_handle = true;
   if (code == MPI_SUCCESS) operation.pending = std::move(receive);
   return code;

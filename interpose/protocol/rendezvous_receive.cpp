@@ -35,6 +35,11 @@ std::atomic<const char*> thread_of_small_ones{nullptr};
 RendezvousReceive::RendezvousReceive(const Envelope& envelope, transports::BufferView destination,
                                      std::size_t capacity)
     : Delivery(envelope, std::move(destination)), slot_(node_directory().find(envelope)) {
+  if (is_written()) {
+    transport_ = TransportKind::pushed;
+    reason_ = "the receive was posted: its sender's GPU wrote to it";
+    start_ns_ = begin_ns_;
+  }
   if (slot_ == nullptr) {
     static_cast<void>(end({Code::peer_lost, "the message's slot in shared memory is not open"}));
     return;
@@ -94,7 +99,7 @@ Status RendezvousReceive::failure_of_sender() const noexcept {
 /// Takes the offer. Nothing of an offer is read earlier: until then the sender may decide to buffer.
 bool RendezvousReceive::take_offer() {
   if (truncated_) return over_ = move<SlotState::offered, SlotState::failed>();
-  if (slot_->ready.load(std::memory_order_acquire) == 0) return false;
+  if (slot_->ready.load(std::memory_order_acquire) == 0) return is_written() && look_after_sender();
   const auto location = [this] { return slot_->location.load(std::memory_order_relaxed); };
   // The sender of a small payload must not have to wait for this rank's next call: such a pull starts only if
   // it can end within this call.
@@ -194,6 +199,8 @@ bool RendezvousReceive::sender_is_gone() noexcept {
 void RendezvousReceive::await_push() noexcept {
   if (move<SlotState::asked, SlotState::failed>()) return;
   const auto may_be_written = [this] {
+    if (is_written())
+      return state() == SlotState::offered && slot_->ready.load(std::memory_order_acquire) == 0;
     return state() == SlotState::preparing &&
            slot_->request.load(std::memory_order_acquire) == SlotRequest::push;
   };

@@ -24,7 +24,7 @@ class RendezvousReceive final : public Delivery, public transports::Recycled<Ren
 
   [[nodiscard]] bool advance() override;
   [[nodiscard]] bool is_under_way() const noexcept override {
-    return over_ || pull_ != nullptr || is_unpacking_;
+    return over_ || pull_ != nullptr || is_unpacking_ || is_written();
   }
 
   /// Returns the number of small pulls in flight, whose senders must not have to wait for this rank's next
@@ -42,6 +42,8 @@ class RendezvousReceive final : public Delivery, public transports::Recycled<Ren
   }
   /// Returns `free` if the slot belongs to another message by now.
   [[nodiscard]] SlotState state() const noexcept { return slot_->get(envelope_.generation); }
+  /// Returns true if the sender writes the payload to this receive's buffer, as it was posted before.
+  [[nodiscard]] bool is_written() const noexcept { return envelope_.advert != 0; }
   [[nodiscard]] bool take_offer();
   [[nodiscard]] bool fetch_from_buffer();
   [[nodiscard]] bool fetch_from_region();

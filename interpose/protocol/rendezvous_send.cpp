@@ -25,6 +25,12 @@ namespace {
 std::atomic<unsigned> rings_at_work{0};
 std::atomic<bool> is_large_one_buffered{false};
 
+void say_why_not_pushed(const Status& failure) noexcept {
+  record::notice(format_error(name_of(transports::TransportKind::pushed),
+                              {Code::cuda_failed, failure.where(), failure.detail()})
+                     .data());
+}
+
 }  // namespace
 
 RendezvousSend::RendezvousSend(const SendCall& call, transports::BufferView source)
@@ -64,6 +70,7 @@ RendezvousSend::~RendezvousSend() {
   if (push_ != nullptr) {
     push_.reset();  // waits for the copy
     slot_->fail();
+    end_write();
   }
   const RequestTable::Lock lock(request_table());
   if (is_over(*slot_)) {
@@ -92,10 +99,52 @@ void RendezvousSend::offer(PayloadLocation location) noexcept {
   static_cast<void>(slot_->move<Side::sender, SlotState::preparing, SlotState::offered>());
 }
 
-int RendezvousSend::send_envelope(const SendCall& call, MPI_Request* request) {
+bool RendezvousSend::write_to(FoundReceive receive) {
+  if (!receive.take()) return false;
+  transports::Offer target = receive.target();
+  target.payload_bytes = envelope_.payload_bytes;  // the receive may have more room
+  const Status started = transports::start_push(source_, target, push_);
+  say_what_was_refused();
+  if (!started.ok()) {
+    // only the driver's error is news
+    if (started.detail() != 0) say_why_not_pushed(started);
+    return false;
+  }
+  receive.name_in(envelope_);
+  posted_ = std::move(receive);
+  is_written_ = true;
+  // the receiver, once it has the envelope, waits for `ready` only
+  offer(PayloadLocation::receiver_buffer);
+  return true;
+}
+
+/// The push has ended, successful or not.
+void RendezvousSend::end_write() noexcept {
+  if (!is_written_) return;
+  if (!is_signalled_by_gpu_) slot_->ready.store(1, std::memory_order_release);
+  posted_.end();
+}
+
+/// Waits for the copy: after a failure the receiver has its buffer back.
+void RendezvousSend::drop_push() noexcept {
+  push_.reset();
+  posted_.end();
+}
+
+int RendezvousSend::post(const SendCall& call, MPI_Request* request) noexcept {
   receiver_->offers.fetch_add(1, std::memory_order_relaxed);
-  const int code = pmpi_isend(call.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
-                              call.destination, call.tag, call.communicator, request);
+  return pmpi_isend(call.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE, call.destination,
+                    call.tag, call.communicator, request);
+}
+
+int RendezvousSend::send_envelope(const SendCall& call, MPI_Request* request) {
+  const int code = post(call, request);
+  if (is_written_) {
+    // the receiver then needs no step of this rank
+    is_signalled_by_gpu_ = push_->signal_at_end(&slot_->ready);
+    if (code != MPI_SUCCESS) slot_->fail();
+    return code;
+  }
   // the envelope travels meanwhile, and the work below takes about as long
   publish_offer(call);
   if (code != MPI_SUCCESS) slot_->fail();
@@ -206,11 +255,7 @@ Status RendezvousSend::push() {
   const Status started = transports::start_push(source_, slot_->target, push_);
   if (started.ok()) return started;
   // print a notice only for the driver's error, not for what is already known of the two devices
-  if (started.detail() != 0) {
-    record::notice(format_error(name_of(transports::TransportKind::pushed),
-                                {Code::cuda_failed, started.where(), started.detail()})
-                       .data());
-  }
+  if (started.detail() != 0) say_why_not_pushed(started);
   // the sender will not write to the receiver's buffer any more
   slot_->request.store(SlotRequest::stage, std::memory_order_release);
   return stage(mpi_would_buffer());
@@ -221,9 +266,13 @@ Status RendezvousSend::step_push() {
   if (produced_) {
     push_.reset();
     whole_ = true;
-    offer(PayloadLocation::receiver_buffer);
+    if (is_written_) {
+      end_write();
+    } else {
+      offer(PayloadLocation::receiver_buffer);
+    }
   }
-  if (!status.ok()) push_.reset();  // waits for the copy: after the failure the receiver has its buffer back
+  if (!status.ok()) drop_push();
   return status;
 }
 
@@ -301,7 +350,10 @@ bool RendezvousSend::advance(bool arrived, const MPI_Status& status) {
   if (ready) {
     serve_receiver();
   } else if (slot_->get() != SlotState::failed && watch_.is_due()) {
-    if (Status health = transports::health_of(source_); !health.ok()) give_up(health);
+    if (Status health = transports::health_of(source_); !health.ok()) {
+      drop_push();
+      give_up(health);
+    }
   }
   if (is_packing_ && status_.ok()) {
     if (Status step = step_pack(); !step.ok()) give_up(step);
@@ -318,6 +370,8 @@ bool RendezvousSend::advance(bool arrived, const MPI_Status& status) {
     record.matched();
     release();
   }
+  // while a copy reads the buffer, it is not the application's again, whatever the receiver has done
+  if (push_ != nullptr) return false;
   return arrived && (over || (produced_ && whole_ && !is_only_probed()));
 }
 

@@ -1,7 +1,7 @@
 // The sender's side of one rendezvous within a node, for a payload in device or host memory. It opens the
 // slot, sends the envelope, buffers the payload if the receiver is late or cannot reach it, and closes the
-// slot. Knows slots, the packing of lists, and the sending half of the staged, the relayed and the pushed
-// transport.
+// slot. Or writes the payload to the receive that its receiver has posted. Knows slots, the packing of lists,
+// and the sending half of the staged, the relayed and the pushed transport.
 #pragma once
 
 #include <mpi.h>
@@ -18,6 +18,7 @@
 #include "interpose/node/envelope.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/slots.hpp"
+#include "interpose/posted/found_receive.hpp"
 #include "interpose/progress/requests.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/host/watch.hpp"
@@ -41,6 +42,10 @@ class RendezvousSend final : public Pending, public transports::Recycled<Rendezv
   RendezvousSend(const RendezvousSend&) = delete;
   RendezvousSend& operator=(const RendezvousSend&) = delete;
 
+  /// Starts to write the payload to a posted receive. Returns false if that is impossible: the payload then
+  /// goes the usual way. Before send_envelope().
+  [[nodiscard]] bool write_to(FoundReceive receive);
+
   /// Sends the envelope on the user's communicator and tag, and publishes the offer. `call` must be the one
   /// given to open().
   int send_envelope(const SendCall& call, MPI_Request* request);
@@ -55,7 +60,10 @@ class RendezvousSend final : public Pending, public transports::Recycled<Rendezv
 
  private:
   RendezvousSend(const SendCall& call, transports::BufferView source);
+  [[nodiscard]] int post(const SendCall& call, MPI_Request* request) noexcept;
   void publish_offer(const SendCall& call) noexcept;
+  void end_write() noexcept;
+  void drop_push() noexcept;
   void offer(PayloadLocation location) noexcept;
   [[nodiscard]] bool receiver_is_late() noexcept;
   [[nodiscard]] bool take_turn_to_buffer() noexcept;
@@ -90,6 +98,7 @@ class RendezvousSend final : public Pending, public transports::Recycled<Rendezv
   std::unique_ptr<transports::ListPack> pack_;  ///< stays alive while its bitmap is staged
   std::unique_ptr<transports::StagedSend> staged_;
   std::unique_ptr<transports::Pull> push_;
+  FoundReceive posted_;  ///< where push_ writes, if the receiver did not ask for it
   ReceiverTimeout timeout_;
   std::uint64_t receiver_worked_ns_ = 0;  ///< when the receiver's deliveries were last seen to grow
   std::optional<std::uint64_t> deliveries_seen_;
@@ -102,6 +111,8 @@ class RendezvousSend final : public Pending, public transports::Recycled<Rendezv
   bool has_turn_ = false;       ///< this send may buffer a large payload now
   bool must_wait_ = false;      ///< the receiver is late, and there is no room to buffer the payload
   bool is_packing_ = false;
+  bool is_written_ = false;           ///< to a posted receive
+  bool is_signalled_by_gpu_ = false;  ///< that is_written_, by the slot's `ready`
   /// This send failed while the receiver was pulling. The receiver may still write to the slot, so no other
   /// message gets it.
   bool is_retired_ = false;

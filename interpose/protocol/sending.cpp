@@ -16,6 +16,8 @@
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
+#include "interpose/posted/found_receive.hpp"
+#include "interpose/posted/message_order.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/destination_forecast.hpp"
 #include "interpose/protocol/rendezvous_send.hpp"
@@ -155,7 +157,8 @@ int stage_payload(const SendCall& call, const transports::BufferView& source, co
 
 /// Sends the copy that stage_payload() made.
 int post_staged(const SendCall& call, StagingBuffer copy, std::size_t bytes, const MessageRecord& record,
-                Operation& operation) {
+                PostingTurn& turn, Operation& operation) {
+  turn.begin();
   const int code = pmpi_isend(call.mode, copy.data(), static_cast<MPI_Count>(bytes), MPI_BYTE,
                               call.destination, call.tag, call.communicator, &operation.request);
   if (code == MPI_SUCCESS) tail(operation, std::move(copy), record);
@@ -164,8 +167,8 @@ int post_staged(const SendCall& call, StagingBuffer copy, std::size_t bytes, con
 
 /// Sends a device payload through the MPI library if that is faster in a blocking call. Returns false if it
 /// has to go by an envelope.
-bool post_small(const SendCall& call, const SendPlan& plan, const MessageRecord& record, Operation& operation,
-                int& code) {
+bool post_small(const SendCall& call, const SendPlan& plan, const MessageRecord& record, PostingTurn& turn,
+                Operation& operation, int& code) {
   const char* why = why_through_mpi(call, plan);
   // the download waits in place, so the application must have no work left on the GPU
   if (why == nullptr || !transports::is_idle(*plan.source)) return false;
@@ -174,7 +177,7 @@ bool post_small(const SendCall& call, const SendPlan& plan, const MessageRecord&
   code = stage_payload(call, *plan.source, why, copy);
   if (code != MPI_SUCCESS) return true;
   if (bytes == envelope_bytes && looks_like_envelope(copy.data())) return false;
-  code = post_staged(call, std::move(copy), bytes, record, operation);
+  code = post_staged(call, std::move(copy), bytes, record, turn, operation);
   return true;
 }
 
@@ -234,8 +237,28 @@ bool post_envelope(const SendCall& call, const SendPlan& plan, const transports:
                        record, operation, code);
 }
 
+/// Returns the receive that the message will meet, if it is posted already and the payload can be written to
+/// it at once.
+FoundReceive find_posted(const SendPlan& plan, const PostingTurn& turn) noexcept {
+  const transports::BufferView& source = *plan.source;
+  const bool suits = turn.name() && plan.on_device && plan.neighbour != nullptr &&
+                     plan.neighbour != node_directory().own_row() &&
+                     source.buffer.kind != BufferKind::managed && source.layout.is_contiguous() &&
+                     settings().transport == TransportKind::none;
+  return suits ? FoundReceive(*turn.name(), *plan.neighbour, source.layout.bytes()) : FoundReceive();
+}
+
+/// Sends a payload that is written to a posted receive. Returns false if it has to go another way.
+bool post_written(const SendCall& call, const SendPlan& plan, FoundReceive receive, PostingTurn& turn,
+                  const MessageRecord& record, Operation& operation, int& code) {
+  auto send = RendezvousSend::open(call, *plan.source, plan.receiver, *plan.neighbour, plan.others_follow);
+  if (send == nullptr) return false;
+  if (send->write_to(std::move(receive))) turn.note_written();
+  return post_envelope(call, std::move(send), record, operation, code);
+}
+
 /// Sends a payload that lies in several allocations, which no transport accepts, as a copy in host memory.
-int post_scattered(const SendCall& call, const SendPlan& plan, const MessageRecord& record,
+int post_scattered(const SendCall& call, const SendPlan& plan, const MessageRecord& record, PostingTurn& turn,
                    Operation& operation) {
   const std::size_t bytes = plan.source->layout.bytes();
   StagingBuffer copy;
@@ -246,11 +269,55 @@ int post_scattered(const SendCall& call, const SendPlan& plan, const MessageReco
                          (call.mode == SendMode::synchronous || looks_like_envelope(copy.data()));
   const transports::BufferView source{.buffer = transports::inspect(copy.data()),
                                       .layout = transports::Layout::contiguous(bytes)};
+  turn.begin();
   if (!needs_one || !post_envelope(call, plan, source, record, operation, code))
-    return post_staged(call, std::move(copy), bytes, record, operation);
+    return post_staged(call, std::move(copy), bytes, record, turn, operation);
   if (code == MPI_SUCCESS)
     operation.pending = std::make_unique<SendOfCopy>(std::move(copy), std::move(operation.pending));
   return code;
+}
+
+/// Posts a send, in its turn.
+int post_in_turn(const SendCall& call, const SendPlan& plan, const CallScope& scope, bool blocking,
+                 PostingTurn& turn, Operation& operation) {
+  MessageRecord record;
+  if (plan.is_plain()) {
+    turn.begin();
+    const int code = pmpi_isend(call.mode, call.buffer, call.count, call.datatype, call.destination, call.tag,
+                                call.communicator, &operation.request);
+    if (code != MPI_SUCCESS) return code;
+    if (scope.recording()) {
+      record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
+                   payload_bytes(call.count, call.datatype), BufferKind::pageable, blocking);
+    }
+    if (scope.recording() || (turn.name() && !blocking)) tail(operation, {}, record);
+    return code;
+  }
+
+  const transports::BufferView& source = *plan.source;
+  if (source.buffer.kind == BufferKind::unknown)
+    return ErrorTarget::of(call.communicator).raise_freed("MPI_Send");
+  if (plan.on_device) note_gpu_use();
+  const std::size_t bytes = source.layout.bytes();
+  record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag, bytes,
+               source.buffer.kind, blocking);
+
+  if (source.is_scattered()) return post_scattered(call, plan, record, turn, operation);
+  const char* why_staged = why_no_envelope(call, plan, blocking);
+  if (why_staged == nullptr) {
+    int code = MPI_SUCCESS;
+    turn.begin();
+    if (FoundReceive posted = find_posted(plan, turn); posted.is_found()) {
+      if (post_written(call, plan, std::move(posted), turn, record, operation, code)) return code;
+    } else if (plan.on_device && blocking && post_small(call, plan, record, turn, operation, code)) {
+      return code;
+    }
+    if (post_envelope(call, plan, source, record, operation, code)) return code;
+    why_staged = "too many messages are in flight";
+  }
+  StagingBuffer copy;
+  if (const int code = stage_payload(call, source, why_staged, copy); code != MPI_SUCCESS) return code;
+  return post_staged(call, std::move(copy), bytes, record, turn, operation);
 }
 
 }  // namespace
@@ -290,37 +357,15 @@ bool is_always_plain(const SendCall& call) {
 
 int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope, bool blocking,
               Operation& operation) {
-  MessageRecord record;
-  if (plan.is_plain()) {
-    const int code = pmpi_isend(call.mode, call.buffer, call.count, call.datatype, call.destination, call.tag,
-                                call.communicator, &operation.request);
-    if (code == MPI_SUCCESS && scope.recording()) {
-      record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
-                   payload_bytes(call.count, call.datatype), BufferKind::pageable, blocking);
-      tail(operation, {}, record);
-    }
-    return code;
+  PostingTurn turn(MessageHalf::send, call.communicator, call.destination, call.tag);
+  const int code = post_in_turn(call, plan, scope, blocking, turn, operation);
+  turn.posted(code);
+  const bool may_be_cancelled = !blocking && turn.name() && operation.pending != nullptr;
+  if (code == MPI_SUCCESS && may_be_cancelled) {
+    operation.pending =
+        cancellable_send(std::move(operation.pending), turn.communicator(), call.destination, *turn.name());
   }
-
-  const transports::BufferView& source = *plan.source;
-  if (source.buffer.kind == BufferKind::unknown)
-    return ErrorTarget::of(call.communicator).raise_freed("MPI_Send");
-  if (plan.on_device) note_gpu_use();
-  const std::size_t bytes = source.layout.bytes();
-  record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag, bytes,
-               source.buffer.kind, blocking);
-
-  if (source.is_scattered()) return post_scattered(call, plan, record, operation);
-  const char* why_staged = why_no_envelope(call, plan, blocking);
-  if (why_staged == nullptr) {
-    int code = MPI_SUCCESS;
-    if (plan.on_device && blocking && post_small(call, plan, record, operation, code)) return code;
-    if (post_envelope(call, plan, source, record, operation, code)) return code;
-    why_staged = "too many messages are in flight";
-  }
-  StagingBuffer copy;
-  if (const int code = stage_payload(call, source, why_staged, copy); code != MPI_SUCCESS) return code;
-  return post_staged(call, std::move(copy), bytes, record, operation);
+  return code;
 }
 
 }  // namespace penstock::interpose

@@ -9,6 +9,7 @@
 #include "interpose/collectives/agreement/message_communicators.hpp"
 #include "interpose/collectives/agreement/spare_communicators.hpp"
 #include "interpose/collectives/schedules/message_schedule.hpp"
+#include "interpose/posted/posted_counts.hpp"
 #include "interpose/progress/gathering.hpp"
 #include "interpose/progress/progress.hpp"
 
@@ -296,7 +297,10 @@ PENSTOCK_EXPORT int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info) {
 PENSTOCK_EXPORT int MPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used) {
   const CallScope scope(Function::Comm_get_info, PENSTOCK_CALLER);
   const int code = PMPI_Comm_get_info(comm, info_used);
-  if (!scope.stands_aside() && code == MPI_SUCCESS) add_hints(comm, *info_used);
+  if (!scope.stands_aside() && code == MPI_SUCCESS) {
+    add_hints(comm, *info_used);
+    add_posted_counts(*info_used);
+  }
   return code;
 }
 

@@ -12,6 +12,7 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/calls/quiet_errors.hpp"
 #include "interpose/node/policy.hpp"
+#include "interpose/posted/message_order.hpp"
 #include "interpose/progress/arrivals.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/request_table.hpp"
@@ -382,9 +383,9 @@ PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 PENSTOCK_EXPORT int MPI_Cancel(MPI_Request* request) try {
   CallScope scope(Function::Cancel, __builtin_return_address(0));
   RequestEntry* entry = scope.stands_aside() ? nullptr : find_entry(*request);
-  if (entry == nullptr) return PMPI_Cancel(request);
+  if (entry == nullptr) return cancel_unknown(request);
   // a message that a probe had taken ahead is matched and cannot be cancelled any more
   if (!entry->active || entry->operation.request == MPI_REQUEST_NULL) return MPI_SUCCESS;
-  return PMPI_Cancel(&entry->operation.request);
+  return cancel(entry->operation);
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

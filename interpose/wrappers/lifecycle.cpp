@@ -20,6 +20,8 @@
 #include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/node/tuning.hpp"
+#include "interpose/posted/message_order.hpp"
+#include "interpose/posted/shown_receive.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/progress_thread.hpp"
@@ -126,8 +128,8 @@ void start_up(int provided) {
   node_directory().publish(rank);
   request_table().set_threaded(provided == MPI_THREAD_MULTIPLE);
   transports::set_callers_take_turns(provided != MPI_THREAD_MULTIPLE);
-  const std::span<Slot> slots = node_directory().own_slots();
-  if (!slots.empty()) transports::set_flag_memory(slots.data(), slots.size_bytes());
+  const std::span<std::byte> flags = node_directory().flag_memory();
+  if (!flags.empty()) transports::set_flag_memory(flags.data(), flags.size());
   transports::force_transport(settings().transport);
   transports::set_stream_order(settings().stream_order);
   begin_tuning();
@@ -139,6 +141,7 @@ void start_up(int provided) {
   // before the communicators, which it then records
   begin_recording(rank, size);
   open_communicators();
+  begin_counting_messages();
   // after the communicators' attributes, before any of the program's
   is_called_in_finalize = call_last_in_finalize(leave_job);
   if (transports::cuda_in_use()) record::gpu_seen();
@@ -187,6 +190,7 @@ void drain_before_finalize() try {
   request_table().drain(policy::finalize_drain_ns);
   node_directory().announce_parting();
   for (Backoff backoff; node_directory().is_awaited(); backoff.pause()) progress();
+  withdraw_all_receives();
   abandon_lingering_sends();
 } catch (const std::bad_alloc&) {
   // without memory nothing can be waited for
@@ -194,6 +198,7 @@ void drain_before_finalize() try {
 
 void shut_down() noexcept {
   fall_asleep();
+  stop_counting_messages();
   if (transports::cuda_in_use()) record::gpu_seen();
   record::end();
   close_communicators();
@@ -222,6 +227,8 @@ void leave_job() noexcept {
 /// The same if MPI works no more, as an earlier callback of the program has failed.
 void leave_job_without_mpi() noexcept {
   fall_asleep();
+  stop_counting_messages();
+  withdraw_all_receives();
   record::end();
   node_directory().announce_parting();
   transports::shut_down();

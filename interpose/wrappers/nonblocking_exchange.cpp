@@ -10,6 +10,7 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/messages/staging_buffers.hpp"
+#include "interpose/posted/message_order.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/requests.hpp"
 #include "interpose/protocol/receiving.hpp"
@@ -49,7 +50,7 @@ int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& r
     return code;
   Operation sending;
   if (const int code = post_send(send, plan_send(send), scope, false, sending); code != MPI_SUCCESS) {
-    if (receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
+    if (receiving.request != MPI_REQUEST_NULL) cancel(receiving);
     finish(std::move(receiving), receive.communicator, MPI_STATUS_IGNORE);
     return code;
   }
@@ -91,7 +92,7 @@ using namespace penstock::interpose;
                                       MPI_Datatype datatype, int source, int tag, MPI_Comm communicator,   \
                                       MPI_Request* request) try {                                          \
     CallScope scope(Function::Isendrecv, __builtin_return_address(0));                                     \
-    if (scope.stands_aside()) {                                                                            \
+    if (passes_uncounted(scope, communicator)) {                                                           \
       return PMPI_##Isendrecv(send_buffer, send_count, send_type, destination, send_tag, buffer, count,    \
                               datatype, source, tag, communicator, request);                               \
     }                                                                                                      \
@@ -103,7 +104,7 @@ using namespace penstock::interpose;
                                               int destination, int send_tag, int source, int tag,          \
                                               MPI_Comm communicator, MPI_Request* request) try {           \
     CallScope scope(Function::Isendrecv_replace, __builtin_return_address(0));                             \
-    if (scope.stands_aside()) {                                                                            \
+    if (passes_uncounted(scope, communicator)) {                                                           \
       return PMPI_##Isendrecv_replace(buffer, count, datatype, destination, send_tag, source, tag,         \
                                       communicator, request);                                              \
     }                                                                                                      \

@@ -9,6 +9,7 @@
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/datatypes/held_datatype.hpp"
+#include "interpose/posted/message_order.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/request_table.hpp"
 #include "interpose/protocol/receiving.hpp"
@@ -61,7 +62,8 @@ int insert_persistent(MPI_Comm communicator, std::unique_ptr<Recipe> recipe, MPI
 template <typename Plain>
 int initialise_send(CallScope& scope, const SendCall& call, MPI_Request* request, Plain plain) {
   scope.message(call.communicator, call.destination, call.tag, 0);
-  if (is_always_plain(call) && !scope.recording()) return plain();
+  const bool is_seen_at_each_start = scope.recording() || counts_messages();
+  if (is_always_plain(call) && !is_seen_at_each_start) return plain();
   return insert_persistent(call.communicator, std::make_unique<PersistentSend>(call), request);
 }
 
@@ -100,7 +102,7 @@ using namespace penstock::interpose;
     const auto plain = [&] {                                                                              \
       return PMPI_##Name(buffer, count, datatype, destination, tag, communicator, request);               \
     };                                                                                                    \
-    if (scope.stands_aside()) return plain();                                                             \
+    if (passes_uncounted(scope, communicator)) return plain();                                            \
     return initialise_send(scope, {buffer, count, datatype, destination, tag, communicator, send_mode},   \
                            request, plain);                                                               \
   }                                                                                                       \
@@ -118,7 +120,7 @@ PENSTOCK_SEND_INIT(Rsend_init, SendMode::ready, int)
     const auto plain = [&] {                                                                                \
       return PMPI_##Name(buffer, count, datatype, source, tag, communicator, request);                      \
     };                                                                                                      \
-    if (scope.stands_aside()) return plain();                                                               \
+    if (passes_uncounted(scope, communicator)) return plain();                                              \
     return initialise_receive(scope, {buffer, count, datatype, source, tag, communicator}, request, plain); \
   }                                                                                                         \
   PENSTOCK_OUT_OF_MEMORY(communicator)

@@ -9,6 +9,7 @@
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/messages/message_record.hpp"
 #include "interpose/messages/staging_buffers.hpp"
+#include "interpose/posted/message_order.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/receiving.hpp"
 #include "interpose/protocol/sending.hpp"
@@ -46,12 +47,15 @@ template <typename AsItCame>
 int send_blocking(CallScope& scope, const SendCall& call, AsItCame as_it_came) {
   const SendPlan plan = plan_send(call);
   record_arguments(scope, call, plan);
-  if (plan.is_plain() && !must_poll()) {
+  if (plan.is_plain() && !must_poll() && !posts_in_turns()) {
     MessageRecord record;
     record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
                  scope.recording() ? payload_bytes(call.count, call.datatype) : 0,
                  transports::BufferKind::pageable, true);
+    PostingTurn turn(MessageHalf::send, call.communicator, call.destination, call.tag);
+    turn.begin();
     const int code = as_it_came();
+    turn.posted(code);
     record.complete();
     return code;
   }
@@ -78,7 +82,10 @@ int receive_blocking(CallScope& scope, const ReceiveCall& call, MPI_Status* stat
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
   if (plan.is_direct) {
+    PostingTurn turn(MessageHalf::receive, call.communicator, call.source, call.tag);
+    turn.begin();
     code = plain(&local);
+    turn.posted(code);
     code = after_direct_receive(call, plan, scope, code, local);
   } else {
     Operation operation;
@@ -116,7 +123,7 @@ int exchange(const CallScope& scope, const ReceiveCall& receive, const ReceivePl
   if (code != MPI_SUCCESS) return code;
   Operation sending;
   const int send_code = post_send(send, send_plan, scope, true, sending);
-  if (send_code != MPI_SUCCESS && receiving.request != MPI_REQUEST_NULL) PMPI_Cancel(&receiving.request);
+  if (send_code != MPI_SUCCESS && receiving.request != MPI_REQUEST_NULL) cancel(receiving);
   Waiting wait_receive(std::move(receiving), ErrorTarget::of(receive.communicator));
   Waiting wait_send(std::move(sending), ErrorTarget::of(send.communicator));
   for (Backoff backoff; !step_both(wait_receive, wait_send); backoff.pause()) progress();
@@ -138,12 +145,18 @@ int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall&
   scope.receives_from(receive.communicator, receive.source, receive.tag);
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
-  if (send_plan.is_plain() && receive_plan.is_direct) {
+  if (send_plan.is_plain() && receive_plan.is_direct && !posts_in_turns()) {
     MessageRecord record;
     record.begin(scope, trace::Direction::send, send.communicator, send.destination, send.tag,
                  scope.recording() ? payload_bytes(send.count, send.datatype) : 0,
                  transports::BufferKind::pageable, true);
+    PostingTurn receive_turn(MessageHalf::receive, receive.communicator, receive.source, receive.tag);
+    PostingTurn send_turn(MessageHalf::send, send.communicator, send.destination, send.tag);
+    receive_turn.begin();
+    send_turn.begin();
     code = plain(&local);
+    send_turn.posted(code);
+    receive_turn.posted(code);
     record.complete();
     code = after_direct_receive(receive, receive_plan, scope, code, local);
   } else {
@@ -190,7 +203,7 @@ using namespace penstock::interpose;
     const auto plain = [&] {                                                                             \
       return PMPI_##Blocking(buffer, count, datatype, destination, tag, communicator);                   \
     };                                                                                                   \
-    if (scope.stands_aside()) return plain();                                                            \
+    if (passes_uncounted(scope, communicator)) return plain();                                           \
     return send_blocking(scope, {buffer, count, datatype, destination, tag, communicator, send_mode},    \
                          plain);                                                                         \
   }                                                                                                      \
@@ -199,7 +212,7 @@ using namespace penstock::interpose;
                                         int destination, int tag, MPI_Comm communicator,                 \
                                         MPI_Request* request) try {                                      \
     CallScope scope(Function::NonBlocking, __builtin_return_address(0));                                 \
-    if (scope.stands_aside()) {                                                                          \
+    if (passes_uncounted(scope, communicator)) {                                                         \
       return PMPI_##NonBlocking(buffer, count, datatype, destination, tag, communicator, request);       \
     }                                                                                                    \
     return send_nonblocking(scope, {buffer, count, datatype, destination, tag, communicator, send_mode}, \
@@ -220,14 +233,14 @@ PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
     const auto plain = [&](MPI_Status* local) {                                                          \
       return PMPI_##Recv(buffer, count, datatype, source, tag, communicator, local);                     \
     };                                                                                                   \
-    if (scope.stands_aside()) return plain(status);                                                      \
+    if (passes_uncounted(scope, communicator)) return plain(status);                                     \
     return receive_blocking(scope, {buffer, count, datatype, source, tag, communicator}, status, plain); \
   }                                                                                                      \
   PENSTOCK_OUT_OF_MEMORY(communicator)                                                                   \
   PENSTOCK_EXPORT int MPI_##Irecv(void* buffer, Count count, MPI_Datatype datatype, int source, int tag, \
                                   MPI_Comm communicator, MPI_Request* request) try {                     \
     CallScope scope(Function::Irecv, __builtin_return_address(0));                                       \
-    if (scope.stands_aside())                                                                            \
+    if (passes_uncounted(scope, communicator))                                                           \
       return PMPI_##Irecv(buffer, count, datatype, source, tag, communicator, request);                  \
     return receive_nonblocking(scope, {buffer, count, datatype, source, tag, communicator}, request);    \
   }                                                                                                      \
@@ -241,7 +254,7 @@ PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
       return PMPI_##Sendrecv(send_buffer, send_count, send_type, destination, send_tag, buffer, count,   \
                              datatype, source, tag, communicator, local);                                \
     };                                                                                                   \
-    if (scope.stands_aside()) return plain(status);                                                      \
+    if (passes_uncounted(scope, communicator)) return plain(status);                                     \
     return exchange_blocking(scope,                                                                      \
                              {send_buffer, send_count, send_type, destination, send_tag, communicator},  \
                              {buffer, count, datatype, source, tag, communicator}, status, plain);       \
@@ -255,7 +268,7 @@ PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
       return PMPI_##Sendrecv_replace(buffer, count, datatype, destination, send_tag, source, tag,        \
                                      communicator, local);                                               \
     };                                                                                                   \
-    if (scope.stands_aside()) return plain(status);                                                      \
+    if (passes_uncounted(scope, communicator)) return plain(status);                                     \
     return replace_blocking(scope, {buffer, count, datatype, destination, send_tag, communicator},       \
                             {buffer, count, datatype, source, tag, communicator}, status, plain);        \
   }                                                                                                      \

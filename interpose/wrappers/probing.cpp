@@ -9,6 +9,7 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/settings.hpp"
+#include "interpose/posted/message_order.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/request_table.hpp"
 #include "interpose/protocol/matched_messages.hpp"
@@ -130,9 +131,10 @@ PENSTOCK_OUT_OF_MEMORY(communicator)
 PENSTOCK_EXPORT int MPI_Mprobe(int source, int tag, MPI_Comm communicator, MPI_Message* message,
                                MPI_Status* status) try {
   CallScope scope(Function::Mprobe, __builtin_return_address(0));
-  if (scope.stands_aside() || source == MPI_PROC_NULL || !settings().move) {
+  if (source == MPI_PROC_NULL || !settings().move || passes_uncounted(scope, communicator)) {
     return PMPI_Mprobe(source, tag, communicator, message, status);
   }
+  close_receives(communicator);
   scope.message(communicator, source, tag, 0);
   MPI_Status local = local_copy_of(status);
   return look_until_found(scope, communicator, local, status, [&](int* flag) {
@@ -144,9 +146,10 @@ PENSTOCK_OUT_OF_MEMORY(communicator)
 PENSTOCK_EXPORT int MPI_Improbe(int source, int tag, MPI_Comm communicator, int* flag, MPI_Message* message,
                                 MPI_Status* status) try {
   CallScope scope(Function::Improbe, __builtin_return_address(0));
-  if (scope.stands_aside() || source == MPI_PROC_NULL || !settings().move) {
+  if (source == MPI_PROC_NULL || !settings().move || passes_uncounted(scope, communicator)) {
     return PMPI_Improbe(source, tag, communicator, flag, message, status);
   }
+  close_receives(communicator);
   MPI_Status local = local_copy_of(status);
   const int code = take_once(communicator, source, tag, flag, message, &local);
   if (code == MPI_SUCCESS) tell_or_progress(*flag != 0, local, status);

@@ -29,12 +29,15 @@ class Generator {
   Program run() {
     make_communicators();
     if (families_.early) leave_ranks_without_gpu(program_, random_of(1));
+    choose_first_unnamed(random_of(9));
     const int messages = random_.chance(20) ? random_.between(200, 400) : random_.between(10, 120);
     while (static_cast<int>(program_.messages.size()) < messages) make_messages();
+    straighten_some_messages(random_of(10));
     if (families_.early) add_early_messages(program_, random_of(2));
     if (families_.empty) empty_some_messages(program_, random_of(3));
     if (families_.absolute) spread_some_messages(program_, random_of(4));
     choose_wildcards();
+    name_some_receives();
     for (int i = random_.between(0, 14); i > 0; --i) {
       make_collective();
       if (random_.chance(15)) make_barrier();
@@ -163,6 +166,44 @@ class Generator {
         message.any_source = random_.chance(40);
       }
     }
+  }
+
+  /// A wildcard or a matched probe ends something for all later receives on a communicator, so there are
+  /// programs without any, and some that begin without.
+  void choose_first_unnamed(Random random) {
+    const auto dice = random.below(100);
+    program_.first_unnamed = dice < 40 ? 0 : dice < 70 ? random.between(5, 60) : 1 << 30;
+  }
+  void name_some_receives() {
+    const int messages = static_cast<int>(program_.messages.size());
+    for (int i = 0; i < std::min(program_.first_unnamed, messages); ++i)
+      program_.messages[static_cast<std::size_t>(i)].any_source =
+          program_.messages[static_cast<std::size_t>(i)].any_tag = false;
+    // all that share a request share its arguments
+    for (Message& message : program_.messages) {
+      if (message.receive_request < 0) continue;
+      const Message& first = program_.messages[static_cast<std::size_t>(message.receive_request)];
+      message.any_source = first.any_source;
+      message.any_tag = first.any_tag;
+    }
+  }
+
+  /// In these programs more messages are from device to device, in one piece.
+  void straighten_some_messages(Random random) {
+    if (program_.first_unnamed == 0) return;
+    for (Message& message : program_.messages) {
+      // all that share a request share its places
+      if (message.send_request >= 0 || message.receive_request >= 0 || random.chance(40)) continue;
+      straighten(random, message.send, message.source, message.base);
+      straighten(random, message.receive, message.destination, message.base);
+    }
+  }
+  void straighten(Random& random, Place& place, int rank, Base base) {
+    if (program_.uses_no_gpu[rank]) return;
+    Place straight;
+    straight.elements_each = place.elements();
+    straight.region = allocate_region(program_, random, rank, span_bytes(straight, base), MemoryKind::device);
+    place = straight;
   }
 
   void make_collective() {

@@ -3,7 +3,9 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include "tests/support/memory.hpp"
@@ -109,6 +111,19 @@ void call_mpi_in_finalize(bool host_only) {
 
 bool finalize_went_well() {
   return !is_asked_for || went_well;
+}
+
+long messages_written() {
+  MPI_Info info = MPI_INFO_NULL;
+  MPI_Comm_get_info(MPI_COMM_WORLD, &info);
+  std::array<char, 32> text{};
+  int is_there = 0;
+  MPI_Info_get(info, "penstock_receives_written", static_cast<int>(text.size()) - 1, text.data(), &is_there);
+  MPI_Info_free(&info);
+  const long own = is_there != 0 ? std::strtol(text.data(), nullptr, 10) : 0;
+  long all = 0;
+  MPI_Allreduce(&own, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  return all;
 }
 
 int use_many_communicators(int count, bool host_only) {

@@ -33,6 +33,7 @@ struct Options {
   bool host_only = false;
   bool persistent_collectives = false;
   bool nonblocking_collectives = false;
+  bool posted = false;
   std::uint64_t skip = 0;
   int communicators = 0;
   std::vector<std::string> without;
@@ -186,6 +187,12 @@ int run(const Options& options) {
       ++failed;
     }
   }
+  if (options.posted) {
+    const long messages = differential::messages_written();
+    if (rank == 0) fmt::print("{} messages were written to posted receives\n", messages);
+    // few programs may have no such message
+    if (messages == 0 && options.seeds > 10) ++failed;
+  }
   if (families.finalize) differential::call_mpi_in_finalize(host_only);
   if (options.communicators > 0 && differential::use_many_communicators(options.communicators, host_only) > 0)
     ++failed;
@@ -215,6 +222,7 @@ int main(int argument_count, char** arguments) {
                "blocking collectives by persistent requests, and no persistent messages");
   app.add_flag("--nonblocking-collectives", options.nonblocking_collectives,
                "blocking collectives by non-blocking calls, on which the ranks agree from the beginning");
+  app.add_flag("--posted", options.posted, "some message must have been written to a posted receive");
   app.add_option("--skip", options.skip, "with --check: start after so many programs of the plain run");
   app.add_option("--communicators", options.communicators, "also make and free so many, and use some");
   app.add_option("--without", options.without,

@@ -196,6 +196,8 @@ struct Program {
   int ranks = 2;
   std::vector<Communicator> communicators;
   std::vector<Message> messages;
+  /// Receives of earlier messages name source and tag, and none of these messages is matched by a probe.
+  int first_unnamed = 0;
   std::vector<Collective> collectives;
   std::vector<Race> races;
   std::vector<Unmatched> unmatched;

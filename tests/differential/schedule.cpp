@@ -53,6 +53,7 @@ class Scheduler {
     std::size_t left = 2 * program_.messages.size();
     left -= post_early_receives();
     while (left > 0 || has_more_macros()) {
+      if (program_.first_unnamed > 0 && random_.chance(4)) left -= post_ahead();
       const std::size_t dice = random_.below(100 + completion_weight_ + pause_weight_);
       if (dice < 42) {
         left -= start_send();
@@ -214,6 +215,8 @@ class Scheduler {
       kind = start_receive;
     } else if (progress.send_started) {
       kind = pick({recv, recv, irecv, irecv, probe_recv, iprobe_irecv, mprobe_mrecv, improbe_imrecv});
+      if (message < program_.first_unnamed && kind == mprobe_mrecv) kind = probe_recv;
+      if (message < program_.first_unnamed && kind == improbe_imrecv) kind = iprobe_irecv;
     } else {
       kind = irecv;
     }
@@ -221,6 +224,14 @@ class Scheduler {
     progress.receive_done = kind == recv || kind == probe_recv || kind == mprobe_mrecv;
     if (!progress.receive_done) leave_outstanding(at(message).destination, OperationKind::receive, message);
     return 1;
+  }
+
+  /// Receives before which nothing of them is sent: all ranks meet when they are posted.
+  std::size_t post_ahead() {
+    std::size_t posted = 0;
+    for (int i = random_.between(4, 40); i > 0; --i) posted += post_receive();
+    for (int rank = 0; rank < program_.ranks; ++rank) act(rank, ActionKind::meet, 0);
+    return posted;
   }
 
   /// One rank's MPI_Sendrecv with partners that are there already, or two ranks' with each other.

@@ -37,6 +37,7 @@ class Exchange {
   using Bytes = std::vector<std::byte>;
   struct Side;
 
+  void renew_communicator();
   test_support::Memory& memory(const Case& test, Role role, std::size_t span_bytes);
   void fill_sender(const Case& test, Side& side, int round);
   void fill_receiver(const Case& test, Side& side, int round);
@@ -52,6 +53,7 @@ class Exchange {
   bool host_only_;
   int gpus_ = 0;
   int rank_ = 0;
+  int cases_ = 0;
   MPI_Comm data_ = MPI_COMM_NULL;     ///< the messages under test
   MPI_Comm to_self_ = MPI_COMM_NULL;  ///< the same to oneself: both ranks do it, with nobody's wildcards near
   MPI_Comm control_ = MPI_COMM_NULL;  ///< who comes first; host memory only

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "transports/stream_order/ready_flags.hpp"
 #include "transports/stream_order/stream_order.hpp"
 
 namespace penstock::transports {
@@ -73,6 +74,11 @@ Status CopyPull::advance(bool& finished) noexcept {
   }
   const cuda::ContextScope scope(*context_);
   return scope.status().ok() ? issue() : scope.status();
+}
+
+bool CopyPull::signal_at_end(std::atomic<std::uint32_t>* flag) noexcept {
+  // what follows in pieces is issued by steps
+  return in_flight_ && issued_ == source_.bytes && signal_behind(context_, stream_, flag).ok();
 }
 
 Status CopyPull::issue() noexcept {

@@ -32,6 +32,7 @@ class CopyPull final : public Pull {
   /// Queues the first copies, after the application's earlier work if the destination lies on a device.
   [[nodiscard]] Status start() noexcept;
   [[nodiscard]] Status advance(bool& finished) noexcept override;
+  [[nodiscard]] bool signal_at_end(std::atomic<std::uint32_t>* flag) noexcept override;
 
  private:
   [[nodiscard]] Status issue() noexcept;

@@ -80,6 +80,11 @@ Status IpcCache::map(const RemoteRange& range, const CUipcMemHandle& handle, con
   return {};
 }
 
+bool IpcCache::knows(const RemoteRange& range, const ContextRef& context) {
+  const std::lock_guard lock(mutex_);
+  return find(range, context) != nullptr;
+}
+
 void IpcCache::drop(const std::shared_ptr<const MappedRange>& mapped) {
   const std::lock_guard lock(mutex_);
   std::erase(ranges_, mapped);

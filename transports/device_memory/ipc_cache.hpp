@@ -61,6 +61,8 @@ class IpcCache {
   /// known mappings of other allocations of the owner at overlapping addresses: the owner has freed those.
   [[nodiscard]] Status map(const RemoteRange& range, const CUipcMemHandle& handle, const ContextRef& context,
                            std::shared_ptr<const MappedRange>& mapped);
+  /// Returns true if the range is mapped in that context, so that map() asks the driver for nothing.
+  [[nodiscard]] bool knows(const RemoteRange& range, const ContextRef& context);
   /// Forgets a range that turned out to be useless.
   void drop(const std::shared_ptr<const MappedRange>& mapped);
   void clear() noexcept;

@@ -67,6 +67,10 @@ Status explain(const Status& failure, const Offer& offer, int device) {
   return {Code::declined, failure.where(), failure.detail()};
 }
 
+cuda::RemoteRange range_of(const Offer& offer) noexcept {
+  return {sender_of(offer), offer.buffer_id, offer.range_base, offer.range_bytes};
+}
+
 Verdict judge_pair(const Payload& payload) {
   const Offer& offer = payload.offer;
   const cuda::ContextRef& context = payload.context();
@@ -94,7 +98,7 @@ Status reach(const Payload& payload, std::uint64_t bytes, ReachedMemory& memory)
   const cuda::ContextRef& context = payload.context();
   if (context == nullptr) return {Code::declined, "this process has no CUDA context"};
   if (!lies_in_its_range(offer, bytes)) return {Code::peer_lost, "sender's offer"};
-  const cuda::RemoteRange range{sender_of(offer), offer.buffer_id, offer.range_base, offer.range_bytes};
+  const cuda::RemoteRange range = range_of(offer);
   CUipcMemHandle handle;
   std::memcpy(&handle, offer.ipc_handle, sizeof(handle));
   if (Status opened = cuda::IpcCache::of_process().map(range, handle, context, memory.mapped); !opened.ok()) {
@@ -102,6 +106,11 @@ Status reach(const Payload& payload, std::uint64_t bytes, ReachedMemory& memory)
   }
   memory.first = memory.mapped->address() + (offer.address - offer.range_base);
   return {};
+}
+
+bool is_reached(const Payload& payload) {
+  const cuda::ContextRef& context = payload.context();
+  return context != nullptr && cuda::IpcCache::of_process().knows(range_of(payload.offer), context);
 }
 
 }  // namespace penstock::transports

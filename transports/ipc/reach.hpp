@@ -24,4 +24,7 @@ struct ReachedMemory {
 /// `declined` if the driver refuses or the process has no context. Thread: any.
 [[nodiscard]] Status reach(const Payload& payload, std::uint64_t bytes, ReachedMemory& memory);
 
+/// Returns true if the memory is mapped already.
+[[nodiscard]] bool is_reached(const Payload& payload);
+
 }  // namespace penstock::transports

@@ -39,6 +39,17 @@ void CUDA_CB store_ready(void* flag) {
   static_cast<std::atomic<std::uint32_t>*>(flag)->store(1, std::memory_order_release);
 }
 
+/// Has the flag set behind what is queued in a stream of the context, which is current.
+Status signal_in_stream(const cuda::Driver& driver, const cuda::ContextRef& context, CUstream stream,
+                        std::atomic<std::uint32_t>* flag) noexcept {
+  const CUdeviceptr address =
+      driver.cuStreamWriteValue32 == nullptr ? 0 : device_address_of(driver, context, flag);
+  if (address != 0 &&
+      driver.cuStreamWriteValue32(stream, address, 1, CU_STREAM_WRITE_VALUE_DEFAULT) == CUDA_SUCCESS)
+    return {};
+  return cuda::check(driver.cuLaunchHostFunc(stream, store_ready, flag), "cuLaunchHostFunc");
+}
+
 /// Has the flag set once what the event covers is done. The context is current.
 Status signal_behind(const cuda::Driver& driver, const cuda::Event& event,
                      std::atomic<std::uint32_t>* flag) noexcept {
@@ -46,12 +57,7 @@ Status signal_behind(const cuda::Driver& driver, const cuda::Event& event,
   CUstream own = nullptr;
   if (Status made = context->stream(cuda::StreamUse::order, own); !made.ok()) return made;
   if (Status ordered = cuda::order_after(event, own); !ordered.ok()) return ordered;
-  const CUdeviceptr address =
-      driver.cuStreamWriteValue32 == nullptr ? 0 : device_address_of(driver, context, flag);
-  if (address != 0 &&
-      driver.cuStreamWriteValue32(own, address, 1, CU_STREAM_WRITE_VALUE_DEFAULT) == CUDA_SUCCESS)
-    return {};
-  return cuda::check(driver.cuLaunchHostFunc(own, store_ready, flag), "cuLaunchHostFunc");
+  return signal_in_stream(driver, context, own, flag);
 }
 
 /// Returns true if the driver will set the flag, false if there is nothing (more) to wait for.
@@ -146,6 +152,14 @@ bool has_marked_signals() noexcept {
 
 void settle_signals() noexcept {
   if (has_marked_signals()) marks().settle(driver_will_signal);
+}
+
+Status signal_behind(const cuda::ContextRef& context, CUstream stream,
+                     std::atomic<std::uint32_t>* flag) noexcept {
+  const cuda::Driver* driver = cuda::driver();
+  if (driver == nullptr) return cuda::no_driver();
+  const cuda::ContextScope scope(*context);
+  return scope.status().ok() ? signal_in_stream(*driver, context, stream, flag) : scope.status();
 }
 
 void forget_signal(const std::atomic<std::uint32_t>* flag) noexcept {

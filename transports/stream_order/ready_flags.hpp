@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "transports/cuda/context.hpp"
 #include "transports/memory/buffer.hpp"
 
 namespace penstock::transports {
@@ -34,5 +35,10 @@ void settle_signals() noexcept;
 [[nodiscard]] bool has_marked_signals() noexcept;
 /// Ensures that the flag is not set any more, if it is one of these.
 void forget_signal(const std::atomic<std::uint32_t>* flag) noexcept;
+
+/// Has the GPU store 1 (release) to `flag` behind what is queued in the stream. On failure nothing is stored.
+/// Thread: any.
+[[nodiscard]] Status signal_behind(const cuda::ContextRef& context, CUstream stream,
+                                   std::atomic<std::uint32_t>* flag) noexcept;
 
 }  // namespace penstock::transports

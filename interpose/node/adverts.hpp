@@ -1,0 +1,134 @@
+// Adverts: receives that their receiver has posted into device memory and shows, in memory shared by the
+// ranks of a node, to the one sender whose message they will get. interpose/posted/README.md states the rule.
+// Knows no MPI call.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "transports/regions/offer.hpp"
+
+namespace penstock::interpose {
+
+/// Names the receive and the send that meet: the nth of both between two ranks, with a tag, on a
+/// communicator.
+struct MessageName {
+  std::uint64_t communicator = 0;  ///< the same on all its ranks
+  std::uint64_t ordinal = 0;       ///< n, from 0
+  std::int32_t tag = 0;
+  std::int32_t sender = -1;  ///< rank in MPI_COMM_WORLD; the receiver is who shows the advert
+  friend bool operator==(const MessageName&, const MessageName&) = default;
+};
+
+enum class AdvertState : std::uint32_t {
+  free,
+  open,   ///< the sender may take it
+  taken,  ///< the sender writes to the buffer, or is about to
+  over,   ///< the sender has taken it, and will not write any more
+};
+
+enum class AdvertSide : std::uint8_t { receiver, sender };
+
+/// A move of an advert: its side, its states, and when it happens.
+struct AdvertMove {
+  AdvertSide side;
+  AdvertState from;
+  AdvertState to;
+  const char* when;
+};
+inline constexpr AdvertMove advert_moves[] = {
+    {AdvertSide::receiver, AdvertState::free, AdvertState::open, "its receive is posted"},
+    {AdvertSide::receiver, AdvertState::open, AdvertState::free, "its message came another way"},
+    {AdvertSide::receiver, AdvertState::taken, AdvertState::free, "its payload has arrived"},
+    {AdvertSide::receiver, AdvertState::over, AdvertState::free,
+     "its payload has arrived, or comes another way"},
+    {AdvertSide::sender, AdvertState::open, AdvertState::taken, "the message is sent"},
+    {AdvertSide::sender, AdvertState::taken, AdvertState::over, "the copy has ended, or did not begin"},
+};
+
+[[nodiscard]] constexpr bool may_move(AdvertSide side, AdvertState from, AdvertState to) noexcept {
+  return std::ranges::any_of(advert_moves, [&](const AdvertMove& move) {
+    return move.side == side && move.from == from && move.to == to;
+  });
+}
+
+/// Lies in shared memory; owned by the receiver. Between `free` and `open` only the receiver writes to it;
+/// while it is taken nobody writes to anything but its state. State and use change together, and each use has
+/// another number: a sender that moves it from `open` to `taken` has read the fields of that very use.
+struct alignas(64) Advert {
+  std::atomic<std::uint64_t> word;  ///< the state; in the upper half the use, which counts
+  std::atomic<std::uint64_t> communicator;
+  std::atomic<std::uint64_t> ordinal;
+  std::atomic<std::int32_t> tag;
+  std::atomic<std::int32_t> sender;
+  std::atomic<std::uint64_t> capacity_bytes;
+  std::atomic<std::uint32_t> ready;  ///< 1: the receiver's earlier GPU work on the buffer is done
+  transports::Offer target;          ///< describes the buffer; its size is the capacity
+
+  /// Returns false, and changes nothing, if the advert is in another state or use.
+  template <AdvertSide side, AdvertState from, AdvertState to>
+  [[nodiscard]] bool move(std::uint32_t use) noexcept {
+    static_assert(may_move(side, from, to), "no such move in the table");
+    std::uint64_t expected = word_of(use, from);
+    return word.compare_exchange_strong(expected, word_of(use, to), std::memory_order_acq_rel,
+                                        std::memory_order_acquire);
+  }
+  [[nodiscard]] AdvertState get() const noexcept { return state_of(word.load(std::memory_order_acquire)); }
+  /// Returns `free` if the advert is in another use.
+  [[nodiscard]] AdvertState get(std::uint32_t use) const noexcept {
+    const std::uint64_t seen = word.load(std::memory_order_acquire);
+    return use_of(seen) == use ? state_of(seen) : AdvertState::free;
+  }
+  [[nodiscard]] std::uint32_t use() const noexcept { return use_of(word.load(std::memory_order_acquire)); }
+  /// For the receiver: returns true if the advert may serve another receive. The GPU may still have to write
+  /// `ready` for the last one.
+  [[nodiscard]] bool is_free() const noexcept {
+    return get() == AdvertState::free && (use() == 0 || ready.load(std::memory_order_acquire) != 0);
+  }
+  /// For the receiver: shows a free advert whose fields are written. Returns its use.
+  std::uint32_t show() noexcept {
+    static_assert(may_move(AdvertSide::receiver, AdvertState::free, AdvertState::open));
+    const std::uint32_t next = use() + 1;
+    word.store(word_of(next, AdvertState::open), std::memory_order_release);
+    return next;
+  }
+  void set_name(const MessageName& name) noexcept {
+    communicator.store(name.communicator, std::memory_order_relaxed);
+    ordinal.store(name.ordinal, std::memory_order_relaxed);
+    tag.store(name.tag, std::memory_order_relaxed);
+    sender.store(name.sender, std::memory_order_relaxed);
+  }
+  [[nodiscard]] MessageName name() const noexcept {
+    return {communicator.load(std::memory_order_relaxed), ordinal.load(std::memory_order_relaxed),
+            tag.load(std::memory_order_relaxed), sender.load(std::memory_order_relaxed)};
+  }
+
+ private:
+  static constexpr std::uint64_t word_of(std::uint32_t use, AdvertState state) noexcept {
+    return std::uint64_t{use} << 32 | static_cast<std::uint32_t>(state);
+  }
+  static constexpr AdvertState state_of(std::uint64_t word) noexcept {
+    return static_cast<AdvertState>(static_cast<std::uint32_t>(word));
+  }
+  static constexpr std::uint32_t use_of(std::uint64_t word) noexcept {
+    return static_cast<std::uint32_t>(word >> 32);
+  }
+};
+
+inline constexpr std::uint32_t adverts_per_rank = 256;  ///< receives of a rank that are shown at a time
+/// An advert lies in one of so many places that follow each other, as its name says. Both sides look there.
+inline constexpr std::uint32_t places_for_an_advert = 8;
+
+/// Returns the first of a name's places.
+[[nodiscard]] constexpr std::uint32_t first_place_of(const MessageName& name) noexcept {
+  std::uint64_t hash = name.communicator;
+  for (const std::uint64_t part : {name.ordinal, std::uint64_t{static_cast<std::uint32_t>(name.tag)},
+                                   std::uint64_t{static_cast<std::uint32_t>(name.sender)}}) {
+    hash = (hash ^ part) * 0x9e3779b97f4a7c15u;
+    hash ^= hash >> 29;
+  }
+  return static_cast<std::uint32_t>(hash >> 32) % adverts_per_rank;
+}
+
+}  // namespace penstock::interpose
