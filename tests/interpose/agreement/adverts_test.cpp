@@ -11,8 +11,8 @@
 namespace penstock::interpose {
 namespace {
 
-constexpr AdvertState all_states[] = {AdvertState::free, AdvertState::open, AdvertState::taken,
-                                      AdvertState::over};
+constexpr AdvertState all_advert_states[] = {AdvertState::free, AdvertState::open, AdvertState::taken,
+                                             AdvertState::over};
 
 TEST(AdvertMoves, stand_in_the_table_once) {
   std::set<std::tuple<AdvertSide, AdvertState, AdvertState>> seen;
@@ -23,7 +23,7 @@ TEST(AdvertMoves, stand_in_the_table_once) {
 }
 
 TEST(AdvertMoves, reach_every_state_and_from_each_of_them_a_free_advert) {
-  for (const AdvertState begin : all_states) {
+  for (const AdvertState begin : all_advert_states) {
     std::set<AdvertState> found{begin};
     for (std::size_t before = 0; before != found.size();) {
       before = found.size();
@@ -31,7 +31,7 @@ TEST(AdvertMoves, reach_every_state_and_from_each_of_them_a_free_advert) {
         if (found.contains(move.from)) found.insert(move.to);
       }
     }
-    EXPECT_EQ(found.size(), std::size(all_states));
+    EXPECT_EQ(found.size(), std::size(all_advert_states));
   }
 }
 

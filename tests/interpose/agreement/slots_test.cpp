@@ -8,9 +8,9 @@
 namespace penstock::interpose {
 namespace {
 
-constexpr SlotState all_states[] = {SlotState::free,    SlotState::preparing, SlotState::offered,
-                                    SlotState::pulling, SlotState::asked,     SlotState::done,
-                                    SlotState::failed};
+constexpr SlotState all_slot_states[] = {SlotState::free,    SlotState::preparing, SlotState::offered,
+                                         SlotState::pulling, SlotState::asked,     SlotState::done,
+                                         SlotState::failed};
 
 bool is_over(SlotState state) {
   return state == SlotState::done || state == SlotState::failed;
@@ -38,8 +38,9 @@ TEST(SlotMoves, stand_in_the_table_once) {
 }
 
 TEST(SlotMoves, reach_every_state_and_from_each_of_them_a_free_slot) {
-  EXPECT_EQ(reachable_from(SlotState::free, {Side::sender, Side::receiver}).size(), std::size(all_states));
-  for (const SlotState state : all_states)
+  EXPECT_EQ(reachable_from(SlotState::free, {Side::sender, Side::receiver}).size(),
+            std::size(all_slot_states));
+  for (const SlotState state : all_slot_states)
     EXPECT_TRUE(reachable_from(state, {Side::sender, Side::receiver}).contains(SlotState::free));
 }
 
@@ -65,7 +66,7 @@ TEST(SlotMoves, of_the_sender_never_touch_a_payload_that_is_being_fetched) {
 }
 
 TEST(SlotMoves, let_either_side_give_up_whatever_the_other_does) {
-  for (const SlotState state : all_states) {
+  for (const SlotState state : all_slot_states) {
     if (state == SlotState::free || is_over(state)) continue;
     for (const Side side : {Side::sender, Side::receiver})
       EXPECT_TRUE(may_move(side, state, SlotState::failed)) << static_cast<int>(state);
