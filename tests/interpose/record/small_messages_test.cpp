@@ -42,7 +42,7 @@ class Exchanges {
     call.tag = peer < 0 ? -1 : 7;
     call.repeats = 1;
     call.buffer = trace::BufferKind::pageable;
-    call.waits = peer < 0 ? 1 : 0;
+    call.waits = static_cast<std::uint8_t>(peer < 0 ? 1 : 0);
     call.kind = trace::RecordKind::mpi_call;
     record::write(call);
     now_ns_ = call.end_ns + 50;
