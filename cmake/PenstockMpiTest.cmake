@@ -29,7 +29,7 @@
 #
 # A test that ends with 77 counts as skipped, not as passed, whatever it says; all its ranks must (tests/support/job_exit_code.hpp).
 include_guard()
-include(PenstockCompileTogether)
+include(${CMAKE_CURRENT_LIST_DIR}/PenstockCompileTogether.cmake)
 
 if(PENSTOCK_GPU_IS_SIMULATED)
   set(penstock_no_peer_access SIMULATED_GPU_PEER=0)

@@ -12,7 +12,7 @@
 #     there is no driver.
 #
 # The targets `unit_tests` and `thread_tests` build just the programs with those labels that start no MPI.
-include(PenstockCompileTogether)
+include(${CMAKE_CURRENT_LIST_DIR}/PenstockCompileTogether.cmake)
 find_package(GTest REQUIRED)
 
 add_custom_target(unit_tests)

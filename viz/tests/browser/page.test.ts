@@ -42,6 +42,7 @@ describe('figures', () => {
     ]);
     expect((await cells(page, "The replay's predictions")).map((row) => row.slice(1, 3))).toEqual([
       ['0.950', '-5.0'],
+      ['0.950', '-5.0'],
       ['1.000', '0.0'],
       ['1.022', '2.2'],
     ]);
