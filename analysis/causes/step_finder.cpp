@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analysis/tables/pattern.hpp"
@@ -101,9 +103,11 @@ std::optional<StepMark> StepFinder::found_among(const Group& group,
       sites.push_back({site, CallsOfSite::all, &each.all});
     }
   }
+  std::vector<std::pair<std::string_view, const Candidate*>> ranges;
   std::uint64_t most_calls = 0;
   for (const auto& [name, each] : group.ranges) {
-    if (!is_of_a_library(name) && is_possible(each)) {
+    if (is_possible(each) && !is_of_a_library(name)) {
+      ranges.emplace_back(name, &each);
       most_calls = std::max(most_calls, each.covered_calls);
     }
   }
@@ -116,12 +120,12 @@ std::optional<StepMark> StepFinder::found_among(const Group& group,
 
   std::optional<StepMark> best;
   const Candidate* best_range = nullptr;
-  for (const auto& [name, each] : group.ranges) {
-    if (!is_of_a_library(name) && is_possible(each) && covers_as_much(each) &&
+  for (const auto& [name, each] : ranges) {
+    if (covers_as_much(*each) &&
         (best_range == nullptr ||
-         std::tie(each.depth, each.first_ns) < std::tie(best_range->depth, best_range->first_ns))) {
-      best_range = &each;
-      best = StepMark{.range = name, .first_number = each.first_number};
+         std::tie(each->depth, each->first_ns) < std::tie(best_range->depth, best_range->first_ns))) {
+      best_range = each;
+      best = StepMark{.range = std::string(name), .first_number = each->first_number};
     }
   }
   if (best) {
