@@ -11,6 +11,7 @@
 #include "transports/host/process.hpp"
 #include "transports/host/watch.hpp"
 #include "transports/stream_order/ready_flags.hpp"
+#include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -52,7 +53,8 @@ ShownReceive::~ShownReceive() {
 void ShownReceive::show(const MessageName& name, const transports::BufferView& buffer,
                         const DirectoryRow& sender) noexcept {
   const bool suits = buffer.buffer.kind == transports::BufferKind::device && !buffer.is_scattered() &&
-                     buffer.layout.is_contiguous() && buffer.layout.bytes() >= envelope_bytes;
+                     buffer.layout.is_contiguous() && buffer.layout.bytes() >= envelope_bytes &&
+                     buffer.layout.bytes() >= transports::tuning().posted_from;
   const std::span<Advert> adverts = own_adverts();
   if (!suits || adverts.empty() || settings().transport != transports::TransportKind::none ||
       &sender == node_directory().own_row() || !sender.has_adverts.load(std::memory_order_acquire)) {

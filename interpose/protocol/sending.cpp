@@ -244,6 +244,7 @@ FoundReceive find_posted(const SendPlan& plan, const PostingTurn& turn) noexcept
   const bool suits = turn.name() && plan.on_device && plan.neighbour != nullptr &&
                      plan.neighbour != node_directory().own_row() &&
                      source.buffer.kind != BufferKind::managed && source.layout.is_contiguous() &&
+                     source.layout.bytes() >= transports::tuning().posted_from &&
                      settings().transport == TransportKind::none;
   return suits ? FoundReceive(*turn.name(), *plan.neighbour, source.layout.bytes()) : FoundReceive();
 }

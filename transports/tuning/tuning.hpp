@@ -41,6 +41,7 @@ struct Tuning {
   std::uint64_t shared_reduced_from;    ///< the same for reductions, which take kernels, too
   std::uint64_t packed_from;          ///< a staged payload is packed if it is an increasing list of integers
   std::uint64_t network_packed_from;  ///< the same for payloads to another node
+  std::uint64_t posted_from;  ///< senders write to receives that are posted before; below, they never do
   std::uint64_t fused_to;     ///< one kernel on each rank carries out collectives of vectors and blocks up to
                               ///< this; above, messages and kernels
   std::uint64_t buffered_to;  ///< standard-mode sends wait 50 µs for the receiver; above, they wait up to
