@@ -7,9 +7,10 @@
 #
 #   penstock_add_mpi_test(NAME name RANKS k (SOURCES … [LIBRARIES …] | PROGRAM name) [ARGS …] [ENVIRONMENT a=b …]
 #                         [LABELS …] [TIMEOUT seconds] [PLAIN] [NODES n] [FAMILIES …] [PREPARES fixture]
-#                         [NEEDS fixture] [FAULTS faults] [SAYS text])
+#                         [NEEDS fixture] [FAULTS faults] [SAYS text] [GPUS n])
 #     Tests <name>.mpich and <name>.openmpi. PLAIN: without the preload. NODES: as if on so many, for Penstock.
 #     FAULTS: what the driver refuses to Penstock (tests/support/fault_table.hpp); `at_run_time`: what the program says.
+#     GPUS: skipped where there are fewer; the simulated GPU has enough.
 #     SAYS: what some rank must say; needed beside FAULTS, lest a test pass though its fault took no effect.
 #     ENVIRONMENT is the ranks'. The word @FAMILY@ in ARGS becomes the family's name. PREPARES and NEEDS name a fixture, one for each family: the
 #     test that prepares it runs before those that need it.
@@ -54,7 +55,7 @@ function(penstock_add_mpi_program)
 endfunction()
 
 function(penstock_add_mpi_test)
-  cmake_parse_arguments(PARSE_ARGV 0 test "PLAIN" "NAME;RANKS;PROGRAM;TIMEOUT;NODES;PREPARES;NEEDS;FAULTS;SAYS"
+  cmake_parse_arguments(PARSE_ARGV 0 test "PLAIN" "NAME;RANKS;PROGRAM;TIMEOUT;NODES;PREPARES;NEEDS;FAULTS;SAYS;GPUS"
                         "SOURCES;LIBRARIES;ARGS;ENVIRONMENT;LABELS;FAMILIES")
   if(NOT test_PROGRAM)
     set(test_PROGRAM ${test_NAME})
@@ -92,10 +93,14 @@ function(penstock_add_mpi_test)
     if(test_SAYS)
       set(says --says ${test_SAYS})
     endif()
+    set(gpus "")
+    if(test_GPUS AND NOT PENSTOCK_GPU_IS_SIMULATED)
+      set(gpus --gpus ${test_GPUS})
+    endif()
     string(REPLACE "@FAMILY@" "${family}" arguments "${test_ARGS}")
     add_test(NAME ${test_NAME}.${family}
              COMMAND ${CMAKE_SOURCE_DIR}/tests/support/mpi_launch ${family} ${test_RANKS} ${preload} ${nodes}
-                     ${says} ${faults} ${test_ENVIRONMENT} -- $<TARGET_FILE:${test_PROGRAM}_${family}> ${arguments})
+                     ${says} ${gpus} ${faults} ${test_ENVIRONMENT} -- $<TARGET_FILE:${test_PROGRAM}_${family}> ${arguments})
     penstock_describe_mpi_test(${test_NAME}.${family} FAMILY ${family} RANKS ${test_RANKS} TIMEOUT ${test_TIMEOUT}
                                LABELS ${test_LABELS})
     if(test_PREPARES)

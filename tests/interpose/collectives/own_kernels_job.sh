@@ -25,6 +25,9 @@ are_its_own() {
   [ ! -s "$folder/wrong" ] || fail "$(cat "$folder/wrong")"
 }
 
-are_its_own penstock_one_shot
+# one kernel on each rank carries a reduction out only where each has a GPU of its own
+if ! command -v nvidia-smi >/dev/null || [ "$(nvidia-smi -L | wc -l)" -gt 1 ]; then
+  are_its_own penstock_one_shot
+fi
 are_its_own penstock_reduce PENSTOCK_TUNING=fused_to=0
 echo "passed"
