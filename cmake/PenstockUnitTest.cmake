@@ -1,9 +1,10 @@
 # Unit tests: GoogleTest programs that start no MPI job, so that sanitizers can watch them.
 #
-#   penstock_add_unit_test(<target> SOURCES <file>... [LIBRARIES <target>...] [THREADS] [ENVIRONMENT <name=value>...]
-#                          [TIMEOUT <seconds>] [SHARDS <n>] [APART])
-#     A program of unit tests. THREADS: worth running under ThreadSanitizer. APART: its sources name things alike, and
-#     are not compiled together.
+#   penstock_add_unit_test(<target> SOURCES <file>... [LIBRARIES <target>...] [THREADS] [COMMAND_LINE]
+#                          [ENVIRONMENT <name=value>...] [TIMEOUT <seconds>] [SHARDS <n>] [APART])
+#     A program of unit tests. THREADS: worth running under ThreadSanitizer. COMMAND_LINE: only reads a command line;
+#     sanitizers leave it out, as what they would watch is CLI11, which takes long to compile. APART: its sources name
+#     things alike, and are not compiled together.
 #
 #   penstock_run_unit_tests(<target> LABELS <label>... [ENVIRONMENT <name=value>...] [TIMEOUT <seconds>] [SHARDS <n>])
 #     A GoogleTest program becomes a CTest of its name, or SHARDS of them that share its tests: a process for each
@@ -19,7 +20,7 @@ add_custom_target(unit_tests)
 add_custom_target(thread_tests)
 
 function(penstock_add_unit_test target)
-  cmake_parse_arguments(PARSE_ARGV 1 test "THREADS;APART" "TIMEOUT;SHARDS" "SOURCES;LIBRARIES;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 test "THREADS;COMMAND_LINE;APART" "TIMEOUT;SHARDS" "SOURCES;LIBRARIES;ENVIRONMENT")
   add_executable(${target} ${test_SOURCES})
   target_link_libraries(${target} PRIVATE penstock_options ${test_LIBRARIES} GTest::gtest GTest::gtest_main)
   penstock_precompile_gtest(${target})
@@ -27,6 +28,9 @@ function(penstock_add_unit_test target)
     penstock_compile_together(${target})
   endif()
   set(labels unit)
+  if(test_COMMAND_LINE)
+    set(labels command_line)
+  endif()
   if(test_THREADS)
     list(APPEND labels threads)
   endif()
