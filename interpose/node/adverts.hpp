@@ -3,10 +3,10 @@
 // Knows no MPI call.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
+#include "interpose/node/state_word.hpp"
 #include "transports/regions/offer.hpp"
 
 namespace penstock::interpose {
@@ -30,13 +30,7 @@ enum class AdvertState : std::uint32_t {
 
 enum class AdvertSide : std::uint8_t { receiver, sender };
 
-/// A move of an advert: its side, its states, and when it happens.
-struct AdvertMove {
-  AdvertSide side;
-  AdvertState from;
-  AdvertState to;
-  const char* when;
-};
+using AdvertMove = StateMove<AdvertSide, AdvertState>;
 inline constexpr AdvertMove advert_moves[] = {
     {AdvertSide::receiver, AdvertState::free, AdvertState::open, "its receive is posted"},
     {AdvertSide::receiver, AdvertState::open, AdvertState::free, "its message came another way"},
@@ -47,17 +41,11 @@ inline constexpr AdvertMove advert_moves[] = {
     {AdvertSide::sender, AdvertState::taken, AdvertState::over, "the copy has ended, or did not begin"},
 };
 
-[[nodiscard]] constexpr bool may_move(AdvertSide side, AdvertState from, AdvertState to) noexcept {
-  return std::ranges::any_of(advert_moves, [&](const AdvertMove& move) {
-    return move.side == side && move.from == from && move.to == to;
-  });
-}
-
 /// Lies in shared memory; owned by the receiver. Between `free` and `open` only the receiver writes to it;
-/// while it is taken nobody writes to anything but its state. State and use change together, and each use has
-/// another number: a sender that moves it from `open` to `taken` has read the fields of that very use.
+/// while it is taken nobody writes to anything but its state. Each use has another number: a sender that
+/// moves it from `open` to `taken` has read the fields of that very use.
 struct alignas(64) Advert {
-  std::atomic<std::uint64_t> word;  ///< the state; in the upper half the use, which counts
+  StateWord<advert_moves> state;
   std::atomic<std::uint64_t> communicator;
   std::atomic<std::uint64_t> ordinal;
   std::atomic<std::int32_t> tag;
@@ -69,18 +57,12 @@ struct alignas(64) Advert {
   /// Returns false, and changes nothing, if the advert is in another state or use.
   template <AdvertSide side, AdvertState from, AdvertState to>
   [[nodiscard]] bool move(std::uint32_t use) noexcept {
-    static_assert(may_move(side, from, to), "no such move in the table");
-    std::uint64_t expected = word_of(use, from);
-    return word.compare_exchange_strong(expected, word_of(use, to), std::memory_order_acq_rel,
-                                        std::memory_order_acquire);
+    return state.move<side, from, to>(use);
   }
-  [[nodiscard]] AdvertState get() const noexcept { return state_of(word.load(std::memory_order_acquire)); }
+  [[nodiscard]] AdvertState get() const noexcept { return state.get(); }
   /// Returns `free` if the advert is in another use.
-  [[nodiscard]] AdvertState get(std::uint32_t use) const noexcept {
-    const std::uint64_t seen = word.load(std::memory_order_acquire);
-    return use_of(seen) == use ? state_of(seen) : AdvertState::free;
-  }
-  [[nodiscard]] std::uint32_t use() const noexcept { return use_of(word.load(std::memory_order_acquire)); }
+  [[nodiscard]] AdvertState get(std::uint32_t use) const noexcept { return state.get(use); }
+  [[nodiscard]] std::uint32_t use() const noexcept { return state.generation(); }
   /// For the receiver: returns true if the advert may serve another receive. The GPU may still have to write
   /// `ready` for the last one.
   [[nodiscard]] bool is_free() const noexcept {
@@ -88,10 +70,9 @@ struct alignas(64) Advert {
   }
   /// For the receiver: shows a free advert whose fields are written. Returns its use.
   std::uint32_t show() noexcept {
-    static_assert(may_move(AdvertSide::receiver, AdvertState::free, AdvertState::open));
-    const std::uint32_t next = use() + 1;
-    word.store(word_of(next, AdvertState::open), std::memory_order_release);
-    return next;
+    // never refused, as only the receiver moves a free one
+    static_cast<void>(state.begin_use<AdvertSide::receiver, AdvertState::open>());
+    return use();
   }
   void set_name(const MessageName& name) noexcept {
     communicator.store(name.communicator, std::memory_order_relaxed);
@@ -102,17 +83,6 @@ struct alignas(64) Advert {
   [[nodiscard]] MessageName name() const noexcept {
     return {communicator.load(std::memory_order_relaxed), ordinal.load(std::memory_order_relaxed),
             tag.load(std::memory_order_relaxed), sender.load(std::memory_order_relaxed)};
-  }
-
- private:
-  static constexpr std::uint64_t word_of(std::uint32_t use, AdvertState state) noexcept {
-    return std::uint64_t{use} << 32 | static_cast<std::uint32_t>(state);
-  }
-  static constexpr AdvertState state_of(std::uint64_t word) noexcept {
-    return static_cast<AdvertState>(static_cast<std::uint32_t>(word));
-  }
-  static constexpr std::uint32_t use_of(std::uint64_t word) noexcept {
-    return static_cast<std::uint32_t>(word >> 32);
   }
 };
 

@@ -303,7 +303,7 @@ Slot* NodeDirectory::find(const Envelope& envelope) noexcept {
 void NodeDirectory::prefetch_slot(const Envelope& envelope) noexcept {
   if (shared_ == nullptr || envelope.row >= directory_rows || envelope.slot >= slots_per_rank) return;
   Slot& slot = shared_->exchanged[envelope.row].slots[envelope.slot];
-  transports::prefetch_to_write(&slot.word);
+  transports::prefetch_to_write(&slot.state);
   const auto* const offer = reinterpret_cast<const std::byte*>(&slot.offer);
   for (std::size_t line = 0; line < sizeof(slot.offer); line += 64)
     transports::prefetch_to_read(offer + line);

@@ -2,10 +2,10 @@
 // envelope is on its way. Knows no MPI call and no transport's code.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
+#include "interpose/node/state_word.hpp"
 #include "transports/host/status.hpp"
 #include "transports/regions/offer.hpp"
 
@@ -23,13 +23,7 @@ enum class SlotState : std::uint32_t {
 
 enum class Side : std::uint8_t { sender, receiver };
 
-/// A move of a slot: its side, its states, and when it happens.
-struct SlotMove {
-  Side side;
-  SlotState from;
-  SlotState to;
-  const char* when;
-};
+using SlotMove = StateMove<Side, SlotState>;
 inline constexpr SlotMove slot_moves[] = {
     {Side::sender, SlotState::free, SlotState::preparing, "a payload is to be sent"},
     {Side::sender, SlotState::preparing, SlotState::offered, "it can be fetched, or has been pushed"},
@@ -51,12 +45,6 @@ inline constexpr SlotMove slot_moves[] = {
     {Side::receiver, SlotState::pulling, SlotState::failed, "the transport failed"},
     {Side::receiver, SlotState::asked, SlotState::failed, "the receive is dropped"},
 };
-
-[[nodiscard]] constexpr bool may_move(Side side, SlotState from, SlotState to) noexcept {
-  return std::ranges::any_of(slot_moves, [&](const SlotMove& move) {
-    return move.side == side && move.from == from && move.to == to;
-  });
-}
 
 /// The location of an offered payload. The sender writes it while it prepares.
 enum class PayloadLocation : std::uint32_t {
@@ -81,9 +69,9 @@ struct alignas(8) SenderFailure {  // as one word, or Clang calls a library for 
 
 /// Lies in shared memory. Owned by its sender, which alone takes and frees it and thus knows its present use.
 /// A receiver must name the use it means, as the sender may have given up and reused the slot for another
-/// message. State and generation change together.
+/// message.
 struct alignas(64) Slot {
-  std::atomic<std::uint64_t> word;     ///< the state; in the upper half the generation, which counts uses
+  StateWord<slot_moves> state;
   std::atomic<std::uint32_t> ready;    ///< 1: the sender's earlier GPU work is done, the payload may be read
   std::uint32_t receiver;              ///< world rank of the receiver
   std::atomic<std::uint32_t> stashed;  ///< 1: a probe of the receiver has the envelope, and no receive yet
@@ -93,68 +81,34 @@ struct alignas(64) Slot {
   transports::Offer target;            ///< the receiver's description of its buffer, for a push
   std::atomic<SenderFailure> failure;  ///< written by the sender before it moves the slot to `failed`
 
+  template <Side side, SlotState from, SlotState to>
+  [[nodiscard]] bool move(std::uint32_t use) noexcept {
+    return state.move<side, from, to>(use);
+  }
   /// Moves the slot for the sender. Returns false, and changes nothing, if the other side was first.
   template <Side side, SlotState from, SlotState to>
   [[nodiscard]] bool move() noexcept {
     static_assert(side == Side::sender, "a receiver says which use it means");
     return move<side, from, to>(generation());
   }
-  /// The same; also returns false if the slot is in another use.
-  template <Side side, SlotState from, SlotState to>
-  [[nodiscard]] bool move(std::uint32_t use) noexcept {
-    static_assert(may_move(side, from, to), "no such move in the table");
-    std::uint64_t expected = word_of(use, from);
-    return word.compare_exchange_strong(expected, word_of(use, to), std::memory_order_acq_rel,
-                                        std::memory_order_acquire);
-  }
   /// Starts the next use of a free slot, for the sender.
-  [[nodiscard]] bool take() noexcept {
-    static_assert(may_move(Side::sender, SlotState::free, SlotState::preparing));
-    std::uint64_t expected = word_of(generation(), SlotState::free);
-    return word.compare_exchange_strong(expected, word_of(generation() + 1, SlotState::preparing),
-                                        std::memory_order_acq_rel, std::memory_order_acquire);
-  }
+  [[nodiscard]] bool take() noexcept { return state.begin_use<Side::sender, SlotState::preparing>(); }
   /// Moves the slot to `failed`, unless it is already over. Returns the state before.
   SlotState fail() noexcept { return fail(generation()); }
   /// The same, unless the slot is in another use.
-  SlotState fail(std::uint32_t use) noexcept {
-    SlotState seen = get(use);
-    while (seen != SlotState::free && seen != SlotState::done && seen != SlotState::failed) {
-      std::uint64_t expected = word_of(use, seen);
-      if (word.compare_exchange_weak(expected, word_of(use, SlotState::failed), std::memory_order_acq_rel,
-                                     std::memory_order_acquire))
-        break;
-      seen = get(use);
-    }
-    return seen;
-  }
-  [[nodiscard]] SlotState get() const noexcept { return state_of(word.load(std::memory_order_acquire)); }
+  SlotState fail(std::uint32_t use) noexcept { return state.move_from_any<SlotState::failed>(use, is_end); }
+  [[nodiscard]] SlotState get() const noexcept { return state.get(); }
   /// Returns `free` if the slot is in another use.
-  [[nodiscard]] SlotState get(std::uint32_t use) const noexcept {
-    const std::uint64_t seen = word.load(std::memory_order_acquire);
-    return generation_of(seen) == use ? state_of(seen) : SlotState::free;
-  }
-  [[nodiscard]] std::uint32_t generation() const noexcept {
-    return generation_of(word.load(std::memory_order_relaxed));
-  }
-  [[nodiscard]] bool is_over() const noexcept {
-    const SlotState seen = get();
-    return seen == SlotState::done || seen == SlotState::failed;
-  }
+  [[nodiscard]] SlotState get(std::uint32_t use) const noexcept { return state.get(use); }
+  [[nodiscard]] std::uint32_t generation() const noexcept { return state.generation(); }
+  [[nodiscard]] bool is_over() const noexcept { return is_end(get()); }
 
  private:
-  static constexpr std::uint64_t word_of(std::uint32_t generation, SlotState state) noexcept {
-    return std::uint64_t{generation} << 32 | static_cast<std::uint32_t>(state);
-  }
-  static constexpr SlotState state_of(std::uint64_t word) noexcept {
-    return static_cast<SlotState>(static_cast<std::uint32_t>(word));
-  }
-  static constexpr std::uint32_t generation_of(std::uint64_t word) noexcept {
-    return static_cast<std::uint32_t>(word >> 32);
+  static constexpr bool is_end(SlotState state) noexcept {
+    return state == SlotState::done || state == SlotState::failed;
   }
 };
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
-              std::atomic<SenderFailure>::is_always_lock_free);
+static_assert(std::atomic<SenderFailure>::is_always_lock_free);
 
 inline constexpr std::uint32_t slots_per_rank = 1024;
 

@@ -69,7 +69,7 @@ TEST(SlotMoves, let_either_side_give_up_whatever_the_other_does) {
   for (const SlotState state : all_slot_states) {
     if (state == SlotState::free || is_over(state)) continue;
     for (const Side side : {Side::sender, Side::receiver})
-      EXPECT_TRUE(may_move(side, state, SlotState::failed)) << static_cast<int>(state);
+      EXPECT_TRUE(StateWord<slot_moves>::may_move(side, state, SlotState::failed)) << static_cast<int>(state);
   }
 }
 
