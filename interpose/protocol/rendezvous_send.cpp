@@ -9,7 +9,6 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/messages/list_packing.hpp"
 #include "interpose/node/node_directory.hpp"
-#include "interpose/node/policy.hpp"
 #include "interpose/progress/request_table.hpp"
 #include "interpose/protocol/lingering_sends.hpp"
 #include "interpose/record/recorder.hpp"
@@ -21,9 +20,6 @@
 
 namespace penstock::interpose {
 namespace {
-
-std::atomic<unsigned> rings_at_work{0};
-std::atomic<bool> is_large_one_buffered{false};
 
 void say_why_not_pushed(const Status& failure) noexcept {
   record::notice(format_error(name_of(transports::TransportKind::pushed),
@@ -66,7 +62,6 @@ std::unique_ptr<RendezvousSend> RendezvousSend::open(const SendCall& call, trans
 
 RendezvousSend::~RendezvousSend() {
   if (slot_ == nullptr) return;
-  end_turn_to_buffer();
   if (push_ != nullptr) {
     push_.reset();  // waits for the copy
     slot_->fail();
@@ -77,7 +72,6 @@ RendezvousSend::~RendezvousSend() {
     release();
     if (!is_retired_) node_directory().free_slot(slot_);
   } else {
-    if (holds_ring_) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
     let_linger(slot_, std::move(staged_));
   }
 }
@@ -189,44 +183,33 @@ Status RendezvousSend::stage(const transports::BufferView& what, bool whole) {
   say_what_was_refused();
   if (!started.ok()) return started;
   whole_ = whole;
-  if (!whole && !std::exchange(holds_ring_, true)) rings_at_work.fetch_add(1, std::memory_order_relaxed);
+  if (!whole) ring_.take();
   offer(PayloadLocation::region);
   return started;
 }
 
 /// Returns true while this send has to wait for other payloads' rings.
 bool RendezvousSend::waits_for_a_ring() noexcept {
-  return !holds_ring_ && !mpi_would_buffer() &&
-         rings_at_work.load(std::memory_order_relaxed) >= policy::most_rings_at_once && !receiver_is_late();
+  return !mpi_would_buffer() && !ring_.may_take() && !receiver_is_late();
 }
 
 /// The receiver is done: other payloads may use the region, the turn and the ring.
 void RendezvousSend::release() noexcept {
   drop_staged(staged_);
-  end_turn_to_buffer();
-  if (std::exchange(holds_ring_, false)) rings_at_work.fetch_sub(1, std::memory_order_relaxed);
-}
-
-/// Buffers large payloads one after the other. A receiver that arrives meanwhile fetches the others from
-/// where they lie, several times faster than through host memory that would first have to be allocated and
-/// pinned.
-bool RendezvousSend::take_turn_to_buffer() noexcept {
-  if (mpi_would_buffer() || has_turn_) return true;
-  has_turn_ = !is_large_one_buffered.exchange(true, std::memory_order_relaxed);
-  return has_turn_;
-}
-
-void RendezvousSend::end_turn_to_buffer() noexcept {
-  if (std::exchange(has_turn_, false)) is_large_one_buffered.store(false, std::memory_order_relaxed);
+  turn_to_buffer_.end();
+  ring_.end();
 }
 
 void RendezvousSend::buffer_payload() {
   // a payload that the MPI library would not have buffered may wait
   must_wait_ = !mpi_would_buffer() && !transports::may_buffer(envelope_.payload_bytes);
-  if (must_wait_ || !take_turn_to_buffer()) return;
+  // Large payloads are buffered one after the other: a receiver that arrives meanwhile fetches the others
+  // from where they lie, several times faster than through host memory that would first have to be allocated
+  // and pinned.
+  if (must_wait_ || (!mpi_would_buffer() && !turn_to_buffer_.take())) return;
   const bool is_ours = slot_->move<Side::sender, SlotState::offered, SlotState::preparing>();
   if (is_ours && stage(true).ok()) return;
-  end_turn_to_buffer();
+  turn_to_buffer_.end();
   if (!is_ours) return;  // the receiver has taken the offer
   // there is no room to buffer it: wait for the receiver instead
   must_wait_ = true;
@@ -360,7 +343,7 @@ bool RendezvousSend::advance(bool arrived, const MPI_Status& status) {
   }
   if (staged_ != nullptr && !produced_ && status_.ok()) {
     if (Status step = staged_->advance(produced_); !step.ok()) give_up(step);
-    if (produced_ || !status_.ok()) end_turn_to_buffer();
+    if (produced_ || !status_.ok()) turn_to_buffer_.end();
   }
   if (push_ != nullptr && status_.ok()) {
     if (Status step = step_push(); !step.ok()) give_up(step);

@@ -20,6 +20,7 @@
 #include "interpose/node/slots.hpp"
 #include "interpose/posted/found_receive.hpp"
 #include "interpose/progress/requests.hpp"
+#include "interpose/protocol/sender_limits.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/host/watch.hpp"
 #include "transports/ipc/push_send.hpp"
@@ -66,8 +67,6 @@ class RendezvousSend final : public Pending, public transports::Recycled<Rendezv
   void drop_push() noexcept;
   void offer(PayloadLocation location) noexcept;
   [[nodiscard]] bool receiver_is_late() noexcept;
-  [[nodiscard]] bool take_turn_to_buffer() noexcept;
-  void end_turn_to_buffer() noexcept;
   void buffer_payload();
   void note_ready() noexcept;
   void serve_receiver();
@@ -99,6 +98,8 @@ class RendezvousSend final : public Pending, public transports::Recycled<Rendezv
   std::unique_ptr<transports::StagedSend> staged_;
   std::unique_ptr<transports::Pull> push_;
   FoundReceive posted_;  ///< where push_ writes, if the receiver did not ask for it
+  RingShare ring_;
+  BufferingTurn turn_to_buffer_;
   ReceiverTimeout timeout_;
   std::uint64_t receiver_worked_ns_ = 0;  ///< when the receiver's deliveries were last seen to grow
   std::optional<std::uint64_t> deliveries_seen_;
@@ -107,8 +108,6 @@ class RendezvousSend final : public Pending, public transports::Recycled<Rendezv
   bool others_follow_ = false;
   bool is_known_done_ = false;  ///< what the application had queued before this send has completed
   bool has_left_ = false;       ///< the envelope has been sent and was not cancelled
-  bool holds_ring_ = false;     ///< this send counts among the rings at work
-  bool has_turn_ = false;       ///< this send may buffer a large payload now
   bool must_wait_ = false;      ///< the receiver is late, and there is no room to buffer the payload
   bool is_packing_ = false;
   bool is_written_ = false;           ///< to a posted receive
