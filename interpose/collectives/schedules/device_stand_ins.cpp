@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "interpose/calls/transfer_record.hpp"
-#include "interpose/node/policy.hpp"
 #include "interpose/staging/staged_call.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/host/in_call.hpp"
@@ -16,10 +15,10 @@ namespace {
 
 constexpr const char* why_copied = "in host memory, and the GPU reduces it";
 
-transports::BufferView view_on_device(const void* first, std::size_t bytes) {
+transports::BufferView view_on_device(const void* first, std::size_t bytes, std::uint64_t handed_over_ns) {
   return {.buffer = transports::inspect(first),
           .layout = transports::Layout::contiguous(bytes),
-          .handed_over_ns = transports::time_of_call_ns()};
+          .handed_over_ns = handed_over_ns};
 }
 
 /// Returns false for memory that is pinned in part only, which the driver does not copy.
@@ -36,32 +35,25 @@ class StandInRun final : public ScheduleRun {
 
   bool step(const CallScope& scope) override {
     if (run_ == nullptr) {
-      if (!may_upload()) return false;
+      if (!stand_ins_.may_upload(begun_ns_, earlier_)) return false;
       // continues after an error: the others are waiting
-      note(stand_ins_.upload());
+      note(stand_ins_.upload(begun_ns_));
       run_ = schedule_.begin(scope, tags_);
     }
     if (!run_->step(scope)) return false;
     note(*run_);
-    if (is_well()) note(stand_ins_.download());
+    if (is_well()) note(stand_ins_.download(begun_ns_));
     return true;
   }
   [[nodiscard]] bool is_owed() const override { return run_ != nullptr && run_->is_owed(); }
 
  private:
-  /// Returns true after a time limit, too: a stream with ever more work is never seen idle, but a copy finds
-  /// its turn.
-  [[nodiscard]] bool may_upload() {
-    if (stand_ins_.may_upload_now()) return true;
-    const std::uint64_t now_ns = transports::steady_now_ns();
-    if (since_ns_ == 0) since_ns_ = now_ns;
-    return now_ns - since_ns_ > policy::stream_order_limit_ns;
-  }
-
   const DeviceStandIns& stand_ins_;
   const Schedule& schedule_;
   const TagRange tags_;
-  std::uint64_t since_ns_ = 0;        ///< when it had to wait first
+  /// What the application has queued later need not be waited for.
+  const std::uint64_t begun_ns_ = transports::time_of_call_ns();
+  transports::EarlierWork earlier_;
   std::unique_ptr<ScheduleRun> run_;  ///< null: the own vector is not uploaded yet
 };
 
@@ -95,19 +87,24 @@ std::optional<DeviceStandIns> DeviceStandIns::make(const UserVector& own, const 
 }
 
 bool DeviceStandIns::may_upload_now() const {
-  return !uploaded_ || transports::is_idle(view_on_device(own_, uploaded_->bytes));
+  return !uploaded_ ||
+         transports::is_idle(view_on_device(own_, uploaded_->bytes, transports::time_of_call_ns()));
 }
 
-Status DeviceStandIns::upload() const {
+bool DeviceStandIns::may_upload(std::uint64_t begun_ns, transports::EarlierWork& earlier) const {
+  return !uploaded_ || earlier.is_done(view_on_device(own_, uploaded_->bytes, begun_ns));
+}
+
+Status DeviceStandIns::upload(std::uint64_t begun_ns) const {
   if (!uploaded_ || uploaded_->bytes == 0) return {};
-  const transports::BufferView view = view_on_device(own_, uploaded_->bytes);
+  const transports::BufferView view = view_on_device(own_, uploaded_->bytes, begun_ns);
   return staged_copy(uploaded_->bytes, transports::inspect(uploaded_->pointer).kind, view.buffer.kind,
                      why_copied, [&] { return transports::upload(view, uploaded_->pointer); });
 }
 
-Status DeviceStandIns::download() const {
+Status DeviceStandIns::download(std::uint64_t begun_ns) const {
   if (!downloaded_ || downloaded_->bytes == 0) return {};
-  const transports::BufferView view = view_on_device(result_, downloaded_->bytes);
+  const transports::BufferView view = view_on_device(result_, downloaded_->bytes, begun_ns);
   return staged_copy(downloaded_->bytes, view.buffer.kind, transports::inspect(downloaded_->pointer).kind,
                      why_copied, [&] { return transports::download(downloaded_->pointer, view); });
 }

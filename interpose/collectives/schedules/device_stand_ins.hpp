@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "transports/device_memory/relay_memory.hpp"
 #include "transports/host/status.hpp"
 #include "transports/memory/buffer.hpp"
+#include "transports/stream_order/earlier_work.hpp"
 
 namespace penstock::interpose {
 
@@ -38,9 +40,12 @@ class DeviceStandIns {
   [[nodiscard]] void* result() const noexcept { return result_; }
   /// Returns whether the application's earlier work on that device is complete.
   [[nodiscard]] bool may_upload_now() const;
-  /// Each blocks as long as its copy takes. No effect if the vector is on the device itself.
-  [[nodiscard]] Status upload() const;
-  [[nodiscard]] Status download() const;
+  /// Returns whether the work is complete that the application had queued there at `begun_ns`.
+  [[nodiscard]] bool may_upload(std::uint64_t begun_ns, transports::EarlierWork& earlier) const;
+  /// Each blocks as long as its copy takes, behind that work. No effect if the vector is on the device
+  /// itself.
+  [[nodiscard]] Status upload(std::uint64_t begun_ns) const;
+  [[nodiscard]] Status download(std::uint64_t begun_ns) const;
 
  private:
   void* own_ = nullptr;
