@@ -63,6 +63,8 @@ measure overlap_benchmark 'What of an exchange hides behind a kernel' \
   "${preloaded[@]}" "$build/benchmarks/overlap_benchmark_mpich"
 measure overlap_of_8_messages 'What of an exchange of 8 messages hides behind a kernel' \
   "${preloaded[@]}" "$build/benchmarks/overlap_benchmark_mpich" --messages 8 --sizes 1M
+measure cycle_benchmark 'V-cycles of a multigrid solver' \
+  "${preloaded[@]}" "$build/benchmarks/cycle_benchmark_mpich"
 measure step_benchmark 'Steps of small messages and a kernel' \
   "${preloaded[@]}" "$build/benchmarks/step_benchmark_mpich"
 measure step_benchmark_no_linger 'The same without a kernel that stands by' \
