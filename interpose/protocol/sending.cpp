@@ -11,20 +11,15 @@
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/messages/message_record.hpp"
 #include "interpose/messages/staging_buffers.hpp"
-#include "interpose/network/chunk_channel.hpp"
 #include "interpose/network/network_send.hpp"
 #include "interpose/node/node_directory.hpp"
-#include "interpose/node/policy.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/posted/found_receive.hpp"
 #include "interpose/posted/message_order.hpp"
 #include "interpose/progress/progress.hpp"
-#include "interpose/protocol/destination_forecast.hpp"
 #include "interpose/protocol/rendezvous_send.hpp"
+#include "interpose/protocol/send_plan.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
-#include "transports/device_memory/parts.hpp"
-#include "transports/host/in_call.hpp"
-#include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::interpose {
@@ -64,70 +59,6 @@ class PlainSend final : public Pending {
   MessageRecord record_;
 };
 
-/// Returns true if a payload of an envelope's size begins like one of this job. It must not travel as itself.
-bool looks_like_envelope(const void* bytes) {
-  Envelope envelope;
-  return read_envelope(bytes, node_directory().nonce(), &envelope);
-}
-/// The same for a payload in host memory. Not by MPI_Pack, as MPICH's refuses MPI_BOTTOM.
-bool looks_like_envelope(const SendCall& call) {
-  std::byte bytes[envelope_bytes];
-  return transports::download(bytes, view_of(call.buffer, call.count, call.datatype)).ok() &&
-         looks_like_envelope(bytes);
-}
-
-/// Returns true if a host payload is large enough to be worth an envelope if it ends on a device.
-bool may_be_uploaded(const SendCall& call, std::uint64_t bytes) noexcept {
-  const bool is_forced = settings().transport == TransportKind::pushed;
-  return bytes >= (is_forced ? envelope_bytes + 1 : transports::tuning().uploaded_from) &&
-         call.mode != SendMode::buffered;
-}
-
-/// Determines the receiver. There is no neighbour if payloads cross the network or the receiver has no
-/// Penstock.
-void find_receiver(const SendCall& call, SendPlan& plan) {
-  plan.receiver = world_rank_of(call.communicator, call.destination);
-  if (settings().transport != TransportKind::network) plan.neighbour = node_directory().row_of(plan.receiver);
-}
-
-/// Returns true if a payload in host memory goes by an envelope. Sets the plan's receiver if it had to be
-/// determined.
-bool needs_envelope(const SendCall& call, SendPlan& plan) {
-  if (!NodeDirectory::gpu_seen()) return false;
-  const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
-  // a probe would receive a synchronous message of this size too early if envelopes were also on their way
-  if (bytes == envelope_bytes) {
-    if (call.mode != SendMode::synchronous && !looks_like_envelope(call)) return false;
-    find_receiver(call, plan);
-    return true;
-  }
-  if (!may_be_uploaded(call, bytes)) return false;
-  find_receiver(call, plan);
-  if (plan.neighbour == nullptr) return false;
-  return settings().transport == TransportKind::pushed ||
-         expects(HostDeviceCopy::upload, *plan.neighbour, call.tag);
-}
-
-/// Returns true if CUDA IPC cannot export the memory. Managed memory is left to the copy engine all the same,
-/// as the MPI library is no faster.
-bool is_out_of_reach(const SendPlan& plan) noexcept {
-  const BufferKind kind = plan.source->buffer.kind;
-  return (kind == BufferKind::async_pool || kind == BufferKind::virtual_memory) &&
-         plan.neighbour != node_directory().own_row();
-}
-
-/// Returns why a device payload is faster through the MPI library in a blocking call (a literal): it is
-/// small, and it ends in host memory or has no shorter way. Null: it is not faster.
-const char* why_through_mpi(const SendCall& call, const SendPlan& plan) {
-  const std::size_t bytes = plan.source->layout.bytes();
-  if (bytes > policy::most_downloaded_bytes) return nullptr;
-  if (bytes == envelope_bytes && call.mode == SendMode::synchronous) return nullptr;  // see needs_envelope()
-  if (plan.neighbour == nullptr || settings().transport != TransportKind::none) return nullptr;
-  if (expects(HostDeviceCopy::download, *plan.neighbour, call.tag))
-    return "small, and expected to be received in host memory";
-  return is_out_of_reach(plan) ? "small, and CUDA IPC cannot export its memory" : nullptr;
-}
-
 /// Attaches the record, and the payload's copy if there is one, to a posted send of the MPI library, unless
 /// it is already complete.
 void tail(Operation& operation, StagingBuffer copy, MessageRecord record) {
@@ -163,57 +94,6 @@ int post_staged(const SendCall& call, StagingBuffer copy, std::size_t bytes, con
                               call.destination, call.tag, call.communicator, &operation.request);
   if (code == MPI_SUCCESS) tail(operation, std::move(copy), record);
   return code;
-}
-
-/// Sends a device payload through the MPI library if that is faster in a blocking call. Returns false if it
-/// has to go by an envelope.
-bool post_small(const SendCall& call, const SendPlan& plan, const MessageRecord& record, PostingTurn& turn,
-                Operation& operation, int& code) {
-  const char* why = why_through_mpi(call, plan);
-  // the download waits in place, so the application must have no work left on the GPU
-  if (why == nullptr || !transports::is_idle(*plan.source)) return false;
-  const std::size_t bytes = plan.source->layout.bytes();
-  StagingBuffer copy;
-  code = stage_payload(call, *plan.source, why, copy);
-  if (code != MPI_SUCCESS) return true;
-  if (bytes == envelope_bytes && looks_like_envelope(copy.data())) return false;
-  code = post_staged(call, std::move(copy), bytes, record, turn, operation);
-  return true;
-}
-
-/// Returns why a payload for another node has to go through the MPI library as it is, or null if it need not.
-const char* why_not_in_chunks(int receiver, std::size_t bytes) {
-  const TransportKind forced = settings().transport;
-  if (!channel().reaches(receiver))
-    return "the receiver is not on this node, or without Penstock (see penstock run --everywhere)";
-  if (forced == TransportKind::network) return nullptr;
-  if (forced != TransportKind::none) return "the forced transport works within a node only";
-  // a payload of an envelope's own size always goes by one, as it might look like one
-  const bool is_below_chunking = bytes < transports::tuning().network_from && bytes != envelope_bytes;
-  return is_below_chunking ? "to another node, and too small to be sent in chunks" : nullptr;
-}
-
-/// Returns true if a payload smaller than an envelope goes by one nevertheless. In a row of such sends an
-/// envelope occupies the sender for less time than a download. A blocking call would wait for the download in
-/// any case, and a receiver with a host buffer would have to download the payload itself.
-bool is_worth_an_envelope(const SendCall& call, const SendPlan& plan, bool blocking) noexcept {
-  return !blocking && plan.neighbour != nullptr && !is_out_of_reach(plan) &&
-         plan.neighbour->accepts_small.load(std::memory_order_acquire) &&
-         !expects(HostDeviceCopy::download, *plan.neighbour, call.tag);
-}
-
-/// Returns null if the payload goes by an envelope, otherwise why it has to go through the MPI library (a
-/// literal).
-const char* why_no_envelope(const SendCall& call, const SendPlan& plan, bool blocking) {
-  const std::size_t bytes = plan.source->layout.bytes();
-  if (call.mode == SendMode::buffered) return "a buffered send (MPI_Bsend) is copied to host memory";
-  if (plan.on_device && bytes < envelope_bytes && !is_worth_an_envelope(call, plan, blocking))
-    return "eager: smaller than 64 bytes";
-  if (plan.neighbour == nullptr) return why_not_in_chunks(plan.receiver, bytes);
-  // a payload of an envelope's own size always goes by one, as it might look like one
-  if (plan.neighbour->accepts_envelopes.load(std::memory_order_acquire) || bytes == envelope_bytes)
-    return nullptr;
-  return "first messages of a job: the receiver is not prepared for GPU buffers yet";
 }
 
 /// Returns false if too many sends are pending.
@@ -258,20 +138,41 @@ bool post_written(const SendCall& call, const SendPlan& plan, FoundReceive recei
   return post_envelope(call, std::move(send), record, operation, code);
 }
 
-/// Sends a payload that lies in several allocations, which no transport accepts, as a copy in host memory.
-int post_scattered(const SendCall& call, const SendPlan& plan, const MessageRecord& record, PostingTurn& turn,
-                   Operation& operation) {
+/// Sends a payload by an envelope. Returns false if too many sends are pending.
+bool post_announced(const SendCall& call, const SendPlan& plan, const MessageRecord& record,
+                    PostingTurn& turn, Operation& operation, int& code) {
+  turn.begin();
+  FoundReceive posted = find_posted(plan, turn);
+  if (posted.is_found() && post_written(call, plan, std::move(posted), turn, record, operation, code))
+    return true;
+  return post_envelope(call, plan, *plan.source, record, operation, code);
+}
+
+/// Sends a copy in host memory through the MPI library.
+int post_eager(const SendCall& call, const SendPlan& plan, const SendChoice& choice,
+               const MessageRecord& record, PostingTurn& turn, Operation& operation) {
   const std::size_t bytes = plan.source->layout.bytes();
   StagingBuffer copy;
-  int code = stage_payload(call, *plan.source, "the payload's bytes lie in several allocations", copy);
+  int code = stage_payload(call, *plan.source, choice.why, copy);
   if (code != MPI_SUCCESS) return code;
-  // see needs_envelope()
-  const bool needs_one = bytes == envelope_bytes && call.mode != SendMode::buffered &&
-                         (call.mode == SendMode::synchronous || looks_like_envelope(copy.data()));
+  const bool needs_envelope = choice.is_for_speed && !may_travel_as_itself(call, bytes, copy.data());
+  if (needs_envelope && post_announced(call, plan, record, turn, operation, code)) return code;
+  return post_staged(call, std::move(copy), bytes, record, turn, operation);
+}
+
+/// Sends a copy in host memory as a payload in host memory is sent.
+int post_copied(const SendCall& call, const SendPlan& plan, const SendChoice& choice,
+                const MessageRecord& record, PostingTurn& turn, Operation& operation) {
+  const std::size_t bytes = plan.source->layout.bytes();
+  StagingBuffer copy;
+  int code = stage_payload(call, *plan.source, choice.why, copy);
+  if (code != MPI_SUCCESS) return code;
+  const bool needs_envelope =
+      call.mode != SendMode::buffered && !may_travel_as_itself(call, bytes, copy.data());
   const transports::BufferView source{.buffer = transports::inspect(copy.data()),
                                       .layout = transports::Layout::contiguous(bytes)};
   turn.begin();
-  if (!needs_one || !post_envelope(call, plan, source, record, operation, code))
+  if (!needs_envelope || !post_envelope(call, plan, source, record, operation, code))
     return post_staged(call, std::move(copy), bytes, record, turn, operation);
   if (code == MPI_SUCCESS)
     operation.pending = std::make_unique<SendOfCopy>(std::move(copy), std::move(operation.pending));
@@ -299,62 +200,20 @@ int post_in_turn(const SendCall& call, const SendPlan& plan, const CallScope& sc
   if (source.buffer.kind == BufferKind::unknown)
     return ErrorTarget::of(call.communicator).raise_freed("MPI_Send");
   if (plan.on_device) note_gpu_use();
-  const std::size_t bytes = source.layout.bytes();
-  record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag, bytes,
-               source.buffer.kind, blocking);
+  record.begin(scope, trace::Direction::send, call.communicator, call.destination, call.tag,
+               source.layout.bytes(), source.buffer.kind, blocking);
 
-  if (source.is_scattered()) return post_scattered(call, plan, record, turn, operation);
-  const char* why_staged = why_no_envelope(call, plan, blocking);
-  if (why_staged == nullptr) {
-    int code = MPI_SUCCESS;
-    turn.begin();
-    if (FoundReceive posted = find_posted(plan, turn); posted.is_found()) {
-      if (post_written(call, plan, std::move(posted), turn, record, operation, code)) return code;
-    } else if (plan.on_device && blocking && post_small(call, plan, record, turn, operation, code)) {
-      return code;
-    }
-    if (post_envelope(call, plan, source, record, operation, code)) return code;
-    why_staged = "too many messages are in flight";
-  }
-  StagingBuffer copy;
-  if (const int code = stage_payload(call, source, why_staged, copy); code != MPI_SUCCESS) return code;
-  return post_staged(call, std::move(copy), bytes, record, turn, operation);
+  const SendChoice choice = choose_protocol(call, plan, blocking);
+  if (choice.protocol == SendProtocol::copied)
+    return post_copied(call, plan, choice, record, turn, operation);
+  if (choice.protocol == SendProtocol::eager) return post_eager(call, plan, choice, record, turn, operation);
+  int code = MPI_SUCCESS;
+  if (post_announced(call, plan, record, turn, operation, code)) return code;
+  const SendChoice instead{SendProtocol::eager, "too many messages are in flight", false};
+  return post_eager(call, plan, instead, record, turn, operation);
 }
 
 }  // namespace
-
-SendPlan plan_send(const SendCall& call) {
-  SendPlan plan;
-  if (call.destination == MPI_PROC_NULL || call.count <= 0) return plan;
-  plan.on_device = touches_device(call.buffer, call.count, call.datatype);
-  if (!settings().move) return plan;
-  if (plan.on_device) {
-    find_receiver(call, plan);
-  } else if (!needs_envelope(call, plan)) {
-    return plan;
-  }
-  plan.source = view_of(call.buffer, call.count, call.datatype);
-  plan.source->handed_over_ns = transports::time_of_call_ns();
-  const std::size_t bytes = plan.source->layout.bytes();
-  const bool is_in_parts =
-      !plan.on_device && call.buffer == MPI_BOTTOM && !transports::is_of_one_host_kind(*plan.source);
-  // An empty message reads nothing, and its receive need not have room for an envelope. GPUs do not fetch
-  // from partly pinned host memory.
-  if (bytes == 0 || (is_in_parts && bytes != envelope_bytes)) {
-    plan.source.reset();
-    plan.receiver = -1;
-    plan.neighbour = nullptr;
-  }
-  return plan;
-}
-
-bool is_always_plain(const SendCall& call) {
-  // the payload is not written yet: one of an envelope's size may later look like an envelope
-  const std::uint64_t bytes = payload_bytes(call.count, call.datatype);
-  const bool may_change =
-      bytes == envelope_bytes || (NodeDirectory::gpu_seen() && may_be_uploaded(call, bytes));
-  return !may_change && plan_send(call).is_plain();
-}
 
 int post_send(const SendCall& call, const SendPlan& plan, const CallScope& scope, bool blocking,
               Operation& operation) {
