@@ -150,9 +150,10 @@ bool Receive::advance(bool arrived, const MPI_Status& status) {
   return true;
 }
 
+/// A copy to a device waits for the application's work there, which may end only after this call: it is not
+/// begun before.
 bool Receive::stream_order_allows() {
-  return !buffer_.is_on_device() ||
-         stream_order_wait_.is_over([this] { return buffer_.may_be_written_now(); });
+  return !buffer_.is_on_device() || buffer_.may_be_written();
 }
 
 void Receive::fix_status(MPI_Status& status) const {

@@ -18,7 +18,6 @@
 #include "interpose/posted/shown_receive.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/requests.hpp"
-#include "interpose/progress/stream_order_wait.hpp"
 #include "interpose/protocol/destination_forecast.hpp"
 #include "interpose/protocol/joint_uploads.hpp"
 #include "interpose/protocol/matched_messages.hpp"
@@ -124,7 +123,6 @@ class Receive final : public Pending,
   std::optional<Envelope> envelope_;
   std::unique_ptr<Delivery> delivery_;
   MessageRecord record_;
-  StreamOrderWait stream_order_wait_;
   std::optional<MessageName> name_;  ///< if messages are counted
   ShownReceive shown_;               ///< to its sender, if that may write to the buffer
   Status status_;

@@ -60,6 +60,11 @@ bool ReceiveBuffer::may_be_written_now() {
   return is_idle_;
 }
 
+bool ReceiveBuffer::may_be_written() {
+  if (!is_idle_) is_idle_ = earlier_.is_done(view_);
+  return is_idle_;
+}
+
 ReceiveBuffer::Range ReceiveBuffer::host_range() const noexcept {
   if (in_one_piece_) return {first_byte_, capacity_bytes_};
   const auto* const base = static_cast<const std::byte*>(view_.buffer.pointer);

@@ -13,6 +13,7 @@
 #include "interpose/messages/staging_buffers.hpp"
 #include "interpose/node/envelope.hpp"
 #include "transports/memory/buffer.hpp"
+#include "transports/stream_order/earlier_work.hpp"
 
 namespace penstock::interpose {
 
@@ -52,6 +53,8 @@ class ReceiveBuffer {
   /// Returns true once the application's earlier work on the GPU is done. Cost: queries the driver until it
   /// was true once.
   [[nodiscard]] bool may_be_written_now();
+  /// The same for a payload that is there: also comes true where more work is queued all the time.
+  [[nodiscard]] bool may_be_written();
 
   struct Range {
     const std::byte* begin;
@@ -107,6 +110,7 @@ class ReceiveBuffer {
   /// first bytes.
   alignas(16) std::array<std::byte, envelope_bytes> small_;
   std::size_t capacity_bytes_ = 0;
+  transports::EarlierWork earlier_;  ///< of the application, on the GPU
   const bool on_device_;
   bool in_one_piece_ = false;
   bool is_idle_ = false;  ///< the application's GPU work on the buffer is done

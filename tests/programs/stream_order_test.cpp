@@ -9,6 +9,7 @@
 #include <functional>
 #include <new>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -109,6 +110,34 @@ void expect_all(const Buffer& buffer, int value) {
   EXPECT_TRUE(
       std::ranges::all_of(content, [&](std::byte byte) { return byte == static_cast<std::byte>(value); }))
       << "not all " << value << " of " << content.size() << " bytes";
+}
+
+/// What keeps the GPU busy may wait for what the program does next.
+TEST(StreamOrder, MPI_Test_of_a_receive_returns_however_busy_the_GPU_is) {
+  if (rank() > 1) return;
+  for (const MemoryKind source : {MemoryKind::pageable, MemoryKind::device}) {
+    for (const std::size_t bytes : {8u, 1000u, 100'000u}) {
+      SCOPED_TRACE(std::string(name_of(source)) + ", " + std::to_string(bytes));
+      const Buffer buffer(rank() == 0 ? source : MemoryKind::device, bytes, 1);
+      MPI_Barrier(MPI_COMM_WORLD);
+      if (rank() == 0) {
+        MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, 2, MPI_COMM_WORLD);
+      } else {
+        cudaMemset(buffer.data(), 0, bytes);
+        BusyGpu work;
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, 0, 2, MPI_COMM_WORLD, &request);
+        int is_over = 0;
+        for (const double begin_s = MPI_Wtime(); MPI_Wtime() - begin_s < 0.05;)
+          MPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
+        EXPECT_EQ(is_over, 0);
+        work.end();
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        EXPECT_EQ(buffer.read(), payload(bytes, 1));
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
 }
 
 /// As many sends of rank 0 follow each other in each step, so that Penstock expects them.

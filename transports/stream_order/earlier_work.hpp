@@ -3,6 +3,8 @@
 // MPI.
 #pragma once
 
+#include <vector>
+
 #include "transports/cuda/context.hpp"
 #include "transports/memory/buffer.hpp"
 
@@ -11,16 +13,15 @@ namespace penstock::transports {
 /// Thread: one at a time.
 class EarlierWork {
  public:
-  /// Returns true once the work is done that was queued on the view's device when it was handed over. A copy
-  /// of such a view then does not wait. Pass the same view each time; it lies in one allocation. Never
-  /// blocks, except in order `device`. Cost: a query.
+  /// Returns true once the work is done that was queued on the view's devices when it was handed over. A copy
+  /// of such a view then does not wait. Pass the same view each time. Never blocks, except in order `device`.
+  /// Cost: a query, or two while a device is busy.
   [[nodiscard]] bool is_done(const BufferView& view) noexcept;
 
  private:
-  void mark(const BufferView& view) noexcept;
-
-  cuda::Event mark_;  ///< behind that work, since it was first seen to be under way
-  bool is_marked_ = false;
+  /// One for each device, behind that work, since it was first seen to be under way; none: it was not, or
+  /// could not be marked.
+  std::vector<cuda::Event> marks_;
 };
 
 }  // namespace penstock::transports
