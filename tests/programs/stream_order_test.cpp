@@ -273,7 +273,8 @@ TEST(StreamOrder, a_row_may_be_shorter_than_before) {
   int row_count = 0;
   for (const std::size_t bytes : row_sizes) {
     Row row(bytes);
-    for (int sends = Row::sends; sends > 0; sends -= 9) {
+    // from 40 on, MPICH itself may keep some back until the sender is in MPI again
+    for (int sends = 13; sends > 0; sends -= 4) {
       row.get_used_to();
       row.fill(sends);
       ++row_count;
