@@ -6,6 +6,7 @@
 #include <cstring>
 #include <thread>
 
+#include "tests/support/busy_gpu.hpp"
 #include "tests/transports/gpu_memory.hpp"
 #include "tests/transports/partner.hpp"
 
@@ -38,6 +39,13 @@ class IpcCacheOf : public testing::Test {
     return cache.map(
         {{offer.process_id, offer.process_nonce}, offer.buffer_id, offer.range_base, offer.range_bytes},
         handle, context_, mapped);
+  }
+  /// The owner frees the memory of a slot, and gets other memory at its address.
+  void replace(unsigned slot) {
+    const std::uint64_t before = owner_.describe(slot, shape).offer.range_base;
+    owner_.release(slot);
+    owner_.allocate(slot, BufferKind::device, bytes);
+    ASSERT_EQ(owner_.describe(slot, shape).offer.range_base, before);
   }
   static std::uint8_t byte_of(const Mapped& mapped, std::size_t index) {
     std::uint8_t byte = 0;
@@ -121,6 +129,53 @@ TEST_F(IpcCacheOf, a_destroyed_context_forgets_its_mappings) {
   EXPECT_EQ(byte_of(mapped, 5), payload_byte(1, 5));
 }
 
+// In these three the call would not return if it waited for the GPU's work.
+TEST_F(IpcCacheOf, a_busy_gpu_unmaps_freed_memory_later) {
+  IpcCache cache;
+  Mapped mapped;
+  ASSERT_TRUE(map(cache, 0, mapped).ok());
+  mapped.reset();
+  replace(0);
+  owner_.fill(0, shape, 9);
+  {
+    const test_support::BusyGpu work;
+    ASSERT_TRUE(map(cache, 0, mapped).ok());
+    EXPECT_EQ(cache.size(), 2u);
+  }
+  EXPECT_EQ(byte_of(mapped, 1000), payload_byte(9, 1000));
+  ASSERT_TRUE(map(cache, 0, mapped).ok());
+  EXPECT_EQ(cache.size(), 1u);
+  EXPECT_EQ(byte_of(mapped, 1000), payload_byte(9, 1000));
+}
+
+TEST_F(IpcCacheOf, a_busy_gpu_maps_nothing_more_beyond_the_limits) {
+  IpcCache cache({.ranges = 2, .recent_ranges = 1});
+  Mapped mapped;
+  {
+    const test_support::BusyGpu work;
+    for (const unsigned slot : {0u, 1u, 2u}) ASSERT_TRUE(map(cache, slot, mapped).ok());
+    mapped.reset();
+    EXPECT_EQ(map(cache, 3, mapped).code(), Code::declined);
+    ASSERT_TRUE(map(cache, 1, mapped).ok()) << "this one is mapped";
+    mapped.reset();
+  }
+  ASSERT_TRUE(map(cache, 3, mapped).ok());
+  EXPECT_LE(cache.size(), 2u);
+  EXPECT_EQ(byte_of(mapped, 5), payload_byte(3, 5));
+}
+
+TEST_F(IpcCacheOf, a_busy_gpu_counts_freed_memory_too) {
+  IpcCache cache({.idle_bytes = bytes});
+  Mapped mapped;
+  const test_support::BusyGpu work;
+  for (int round = 0; round < 2; ++round) {
+    ASSERT_TRUE(map(cache, 0, mapped).ok());
+    mapped.reset();
+    replace(0);
+  }
+  EXPECT_EQ(map(cache, 0, mapped).code(), Code::declined);
+}
+
 TEST_F(IpcCacheOf, several_threads_gives_each_a_good_mapping) {
   IpcCache cache({.ranges = 2, .recent_ranges = 0});
   std::vector<Offer> offers;
@@ -134,13 +189,17 @@ TEST_F(IpcCacheOf, several_threads_gives_each_a_good_mapping) {
         CUipcMemHandle handle;
         std::memcpy(&handle, offer.ipc_handle, sizeof(handle));
         Mapped mapped;
-        ASSERT_TRUE(cache
-                        .map({{offer.process_id, offer.process_nonce},
-                              offer.buffer_id,
-                              offer.range_base,
-                              offer.range_bytes},
-                             handle, context_, mapped)
-                        .ok());
+        // declined while another thread's copy keeps the GPU busy, and the limit is reached
+        for (Code code = Code::declined; code != Code::ok;) {
+          code = cache
+                     .map({{offer.process_id, offer.process_nonce},
+                           offer.buffer_id,
+                           offer.range_base,
+                           offer.range_bytes},
+                          handle, context_, mapped)
+                     .code();
+          ASSERT_TRUE(code == Code::ok || code == Code::declined);
+        }
         ASSERT_EQ(byte_of(mapped, round), payload_byte(slot, round));
       }
     });

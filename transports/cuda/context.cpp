@@ -206,6 +206,15 @@ bool Context::is_alive() const noexcept {
   return true;
 }
 
+bool Context::is_quiet() const noexcept {
+  const Driver* driver = cuda::driver();
+  if (driver == nullptr) return true;
+  const ContextScope scope(*this);
+  if (!scope.status().ok()) return true;  // nothing runs in a context that is gone
+  return !legacy_stream_is_captured(*driver) &&
+         driver->cuStreamQuery(CU_STREAM_LEGACY) != CUDA_ERROR_NOT_READY;
+}
+
 Status Context::stream(StreamUse use, CUstream& stream) noexcept {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();

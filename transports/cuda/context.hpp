@@ -73,6 +73,10 @@ class Context {
   [[nodiscard]] unsigned long long id() const noexcept { return id_; }
   [[nodiscard]] int device() const noexcept { return device_; }
   [[nodiscard]] bool is_alive() const noexcept;
+  /// Returns false if the driver would wait for the application's work before it unmaps or frees memory of
+  /// the context, as far as can be told: streams that do not wait for the legacy stream are not seen. False
+  /// also while the legacy stream must not be queried. Never waits. Cost: a query.
+  [[nodiscard]] bool is_quiet() const noexcept;
 
   /// The last time when the application's streams were seen idle (steady clock, ns): work queued before it is
   /// done. 0: never seen.

@@ -16,6 +16,19 @@ bool is_idle(const std::shared_ptr<const MappedRange>& mapped) noexcept {
   return mapped.use_count() == 1;
 }
 
+bool may_be_unmapped(const std::shared_ptr<const MappedRange>& mapped) noexcept {
+  return is_idle(mapped) && mapped->context()->is_quiet();
+}
+
+/// Moves those for which `is_meant(one)` is true to the end of another list. Keeps the order of the rest.
+template <typename Ranges, typename Meant>
+void move_if(Ranges& from, Ranges& to, Meant is_meant) {
+  const auto meant =
+      std::stable_partition(from.begin(), from.end(), [&](const auto& each) { return !is_meant(each); });
+  to.insert(to.end(), meant, from.end());
+  from.erase(meant, from.end());
+}
+
 /// Returns whether the mapped memory is smaller than its owner claims. False if the driver cannot tell.
 bool holds_less(const Driver& driver, CUdeviceptr address, std::uint64_t bytes) noexcept {
   CUdeviceptr base = 0;
@@ -50,11 +63,15 @@ Status IpcCache::map(const RemoteRange& range, const CUipcMemHandle& handle, con
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();
   Ranges dropped;  // unmapped after the lock is released
+  const std::uint64_t most_idle_bytes = idle_limit_bytes(*driver, limits_, context->device());
   {
     const std::lock_guard lock(mutex_);
     mapped = find(range, context);
+    if (mapped == nullptr) retire_stale(range);
+    if (!retired_.empty()) take_retired(dropped);
     if (mapped != nullptr) return {};
-    take_stale(range, dropped);
+    if (!take_surplus(most_idle_bytes, dropped))
+      return {Code::declined, "memory of other processes that cannot be unmapped while the GPU works"};
   }
   dropped.clear();
   const ContextScope scope(*context);
@@ -76,7 +93,7 @@ Status IpcCache::map(const RemoteRange& range, const CUipcMemHandle& handle, con
   const std::lock_guard lock(mutex_);
   ranges_.push_back(fresh);
   mapped = std::move(fresh);
-  take_surplus(idle_limit_bytes(*driver, limits_, context->device()), dropped);
+  static_cast<void>(take_surplus(most_idle_bytes, dropped));
   return {};
 }
 
@@ -87,18 +104,20 @@ bool IpcCache::knows(const RemoteRange& range, const ContextRef& context) {
 
 void IpcCache::drop(const std::shared_ptr<const MappedRange>& mapped) {
   const std::lock_guard lock(mutex_);
-  std::erase(ranges_, mapped);
+  move_if(ranges_, retired_, [&](const auto& each) { return each == mapped; });
 }
 
 void IpcCache::clear() noexcept {
   Ranges dropped;
+  Ranges retired;
   const std::lock_guard lock(mutex_);
   dropped.swap(ranges_);
+  retired.swap(retired_);
 }
 
 std::size_t IpcCache::size() const {
   const std::lock_guard lock(mutex_);
-  return ranges_.size();
+  return ranges_.size() + retired_.size();
 }
 
 std::shared_ptr<const MappedRange> IpcCache::find(const RemoteRange& range, const ContextRef& context) {
@@ -109,33 +128,42 @@ std::shared_ptr<const MappedRange> IpcCache::find(const RemoteRange& range, cons
   return ranges_.back();
 }
 
-void IpcCache::take_stale(const RemoteRange& range, Ranges& taken) {
-  const auto is_current = [&](const auto& each) {
+void IpcCache::retire_stale(const RemoteRange& range) {
+  move_if(ranges_, retired_, [&](const auto& each) {
     const RemoteRange& known = each->range();
     const bool freed =
         known.owner == range.owner && known.buffer_id != range.buffer_id && overlap(known, range);
-    return !freed && each->context()->is_alive();
-  };
-  const auto stale = std::stable_partition(ranges_.begin(), ranges_.end(), is_current);
-  taken.insert(taken.end(), stale, ranges_.end());
-  ranges_.erase(stale, ranges_.end());
+    return freed || !each->context()->is_alive();
+  });
 }
 
-/// Drops idle mappings, longest unused first, until the limits hold.
-void IpcCache::take_surplus(std::uint64_t most_idle_bytes, Ranges& taken) {
+void IpcCache::take_retired(Ranges& taken) {
+  move_if(retired_, taken, may_be_unmapped);
+}
+
+/// Drops idle mappings, longest unused first, until the limits hold. Returns false if they do not hold since
+/// a GPU is at work.
+bool IpcCache::take_surplus(std::uint64_t most_idle_bytes, Ranges& taken) {
   std::uint64_t idle_bytes = 0;
   for (const auto& each : ranges_) idle_bytes += is_idle(each) ? each->range().bytes : 0;
+  for (const auto& each : retired_) idle_bytes += each->range().bytes;
+  bool waits_for_gpu = false;
+  const auto exceeded = [&] {
+    return ranges_.size() + retired_.size() > limits_.ranges || idle_bytes > most_idle_bytes;
+  };
   std::size_t position = 0;
-  while (position + limits_.recent_ranges < ranges_.size() &&
-         (ranges_.size() > limits_.ranges || idle_bytes > most_idle_bytes)) {
-    if (!is_idle(ranges_[position])) {
+  while (position + limits_.recent_ranges < ranges_.size() && exceeded()) {
+    const auto& oldest = ranges_[position];
+    if (!may_be_unmapped(oldest)) {
+      waits_for_gpu = waits_for_gpu || is_idle(oldest);
       ++position;
       continue;
     }
-    idle_bytes -= ranges_[position]->range().bytes;
+    idle_bytes -= oldest->range().bytes;
     taken.push_back(std::move(ranges_[position]));
     ranges_.erase(ranges_.begin() + static_cast<std::ptrdiff_t>(position));
   }
+  return !exceeded() || !(waits_for_gpu || !retired_.empty());
 }
 
 }  // namespace penstock::transports::cuda

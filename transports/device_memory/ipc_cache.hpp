@@ -1,6 +1,8 @@
 // The receiver's side of CUDA IPC: maps other processes' allocations and keeps the mappings. Opening costs
 // milliseconds, so mappings are kept; a kept mapping keeps memory of the other process alive, so they are
-// bounded. Knows neither messages nor transports.
+// bounded. The driver unmaps only when it has waited for the application's work, which may itself wait for
+// the return of this call: mappings out of use are kept until the GPU is idle. Knows neither messages nor
+// transports.
 #pragma once
 
 #include <cstdint>
@@ -59,6 +61,8 @@ class IpcCache {
 
   /// Returns the range mapped in that context: at once if it is known, else opened with the handle. Drops
   /// known mappings of other allocations of the owner at overlapping addresses: the owner has freed those.
+  /// Does not wait for the application's work. Errors: also `declined`, where the limits are exceeded and
+  /// the GPU is at work.
   [[nodiscard]] Status map(const RemoteRange& range, const CUipcMemHandle& handle, const ContextRef& context,
                            std::shared_ptr<const MappedRange>& mapped);
   /// Returns true if the range is mapped in that context, so that map() asks the driver for nothing.
@@ -66,18 +70,21 @@ class IpcCache {
   /// Forgets a range that turned out to be useless.
   void drop(const std::shared_ptr<const MappedRange>& mapped);
   void clear() noexcept;
+  /// Returns the number of mappings, those out of use included.
   [[nodiscard]] std::size_t size() const;
 
  private:
   using Ranges = std::vector<std::shared_ptr<const MappedRange>>;
   [[nodiscard]] std::shared_ptr<const MappedRange> find(const RemoteRange& range, const ContextRef& context);
-  void take_stale(const RemoteRange& range, Ranges& taken);
-  void take_surplus(std::uint64_t most_idle_bytes, Ranges& taken);
+  void retire_stale(const RemoteRange& range);
+  void take_retired(Ranges& taken);
+  [[nodiscard]] bool take_surplus(std::uint64_t most_idle_bytes, Ranges& taken);
 
   const IpcCacheLimits limits_;
   mutable CallersMutex mutex_;
   CallersMutex opening_;  ///< around cuIpcOpenMemHandle; taken before mutex_
   Ranges ranges_;         ///< most recently used last
+  Ranges retired_;        ///< never found again; to be unmapped while the GPU is idle
 };
 
 }  // namespace penstock::transports::cuda
