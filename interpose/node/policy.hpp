@@ -34,8 +34,7 @@ inline constexpr std::uint64_t finish_small_pulls_ns = 200'000;
 
 // -- How long a call waits for the application's own GPU work --
 
-/// Under the request table's lock, until a copy is made that has to wait in the stream. A stream that is kept
-/// busy is never seen idle.
+/// Before a collective's kernel is given up. A stream that is kept busy is never seen idle.
 inline constexpr std::uint64_t stream_order_limit_ns = 2'000'000'000;
 
 // -- How often to poll --

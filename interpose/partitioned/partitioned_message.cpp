@@ -90,8 +90,9 @@ void PartitionedMessage::begin() {
   stream_order_wait_ = {};
   not_delivered_.resize(static_cast<std::size_t>(argument_.partitions));
   std::iota(not_delivered_.begin(), not_delivered_.end(), 0);
-  // if the GPU is idle now, copies need not wait for what is queued later
-  static_cast<void>(buffer_.is_idle(buffer_.bytes_of(not_delivered_)));
+  // copies need not wait for what is queued later
+  static_cast<void>(
+      stream_order_wait_.is_over([&] { return buffer_.is_idle(buffer_.bytes_of(not_delivered_)); }));
 }
 
 Status PartitionedMessage::fetch(std::span<const int> partitions) const {

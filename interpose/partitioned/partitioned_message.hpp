@@ -51,7 +51,7 @@ class PartitionedMessage {
   /// Thread: any, for different partitions. Errors: also std::bad_alloc.
   [[nodiscard]] Status fetch(std::span<const int> partitions) const;
   /// Uploads a partition that has arrived in the stand-in, once. Returns true if it is on the device; false
-  /// also on failure. Never waits for the GPU where other threads could be kept waiting.
+  /// also on failure. Never waits for the application's work on the GPU.
   [[nodiscard]] bool deliver(int partition, Status& status);
   /// The same for all partitions that are not there yet; true on failure, too.
   [[nodiscard]] bool deliver_rest(Status& status);

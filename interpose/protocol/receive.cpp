@@ -118,21 +118,31 @@ int Receive::adopt_stashed(const StashedMessage& message) {
       slot->stashed.store(0, std::memory_order_release);
     begin_delivery(*message.envelope, message.status);
   } else {
-    copy_to_destination(message.bytes.data(), message.bytes.size(), message.status);
+    stashed_bytes_ = message.bytes;
+    static_cast<void>(copy_stashed());
   }
   return MPI_SUCCESS;
 }
 
+/// Copies the payload that a probe had received ahead. Returns true if nothing of it is left.
+bool Receive::copy_stashed() {
+  if (stashed_bytes_.empty()) return true;
+  if (!stream_order_allows()) return false;
+  copy_to_destination(stashed_bytes_.data(), stashed_bytes_.size(), *stashed_status_);
+  stashed_bytes_.clear();
+  return true;
+}
+
 bool Receive::advance(bool arrived, const MPI_Status& status) {
   if (delivery_ != nullptr) return step_delivery();
-  if (stashed_status_) return true;
+  if (stashed_status_) return copy_stashed();
   if (payload_ == Payload::in_place) {
     if (arrived) note_payload(arrived_bytes_, status);
     return arrived;
   }
   if (!arrived) {
     // query the driver now rather than when the payload is already waiting
-    static_cast<void>(buffer_.is_on_device() && buffer_.may_be_written_now());
+    static_cast<void>(stream_order_allows());
     return false;
   }
   note_arrival(status);

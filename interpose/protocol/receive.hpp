@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/communicators.hpp"
@@ -99,6 +100,7 @@ class Receive final : public Pending,
   void copy_to_destination(const void* bytes, std::uint64_t count, const MPI_Status& status);
   void write(const void* bytes, std::uint64_t count, const char* reason);
   [[nodiscard]] bool stream_order_allows();
+  [[nodiscard]] bool copy_stashed();
 
   void note_copy(HostDeviceCopy copy, bool crossed, const MPI_Status& status) const;
   void note_host_payload(std::uint64_t bytes, const MPI_Status& status) const;
@@ -118,6 +120,7 @@ class Receive final : public Pending,
   ReceiveBuffer buffer_;
   MPI_Request request_ = MPI_REQUEST_NULL;    ///< the MPI library's, as long as others may query it
   std::optional<MPI_Status> stashed_status_;  ///< if a probe had received the message ahead
+  std::vector<std::byte> stashed_bytes_;      ///< its payload, if that is still to be copied
   std::optional<MPI_Status> arrival_;         ///< once read_message() has read it
   std::uint64_t arrived_bytes_ = 0;           ///< from that status
   std::optional<Envelope> envelope_;

@@ -53,7 +53,8 @@ class ReceiveBuffer {
   /// Returns true once the application's earlier work on the GPU is done. Cost: queries the driver until it
   /// was true once.
   [[nodiscard]] bool may_be_written_now();
-  /// The same for a payload that is there: also comes true where more work is queued all the time.
+  /// The same, but comes true also where more work is queued all the time: work queued after the first call
+  /// does not count.
   [[nodiscard]] bool may_be_written();
 
   struct Range {

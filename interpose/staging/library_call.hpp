@@ -26,14 +26,14 @@ class PendingStagedCall final : public Pending {
  public:
   explicit PendingStagedCall(std::shared_ptr<const StagedCall> call) noexcept : call_(std::move(call)) {}
 
-  /// Remembers whether a buffer's GPU is idle, so that the copy does not wait for work that is queued later.
+  /// Remembers what a buffer's GPU has to do, so that the copy does not wait for work that is queued later.
   /// Call it within the MPI call.
-  void look_at_gpu() const { static_cast<void>(call_->may_write_back_now()); }
+  void look_at_gpu() { static_cast<void>(may_write_back()); }
 
   bool advance(bool arrived, const MPI_Status&) override {
     if (!arrived) return false;
     const transports::AsOfCall as_of_call(since_ns_);
-    if (!stream_order_wait_.is_over([this] { return call_->may_write_back_now(); })) return false;
+    if (!may_write_back()) return false;
     status_ = call_->write_back();
     return true;
   }
@@ -42,6 +42,10 @@ class PendingStagedCall final : public Pending {
   }
 
  private:
+  [[nodiscard]] bool may_write_back() {
+    return stream_order_wait_.is_over([this] { return call_->may_write_back_now(); });
+  }
+
   const std::uint64_t since_ns_ = transports::time_of_call_ns();
   std::shared_ptr<const StagedCall> call_;
   StreamOrderWait stream_order_wait_;

@@ -7,6 +7,7 @@
 
 #include "interpose/progress/requests.hpp"
 #include "interpose/progress/stream_order_wait.hpp"
+#include "transports/host/in_call.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -67,6 +68,7 @@ class PendingStagedAccess final : public Pending {
 
   bool advance(bool arrived, const MPI_Status&) override {
     if (!arrived) return false;
+    const transports::AsOfCall as_of_call(since_ns_);
     if (!stream_order_wait_.is_over([this] { return access_->may_end_now(); })) return false;
     status_ = access_->end();
     forget(access_);
@@ -77,6 +79,7 @@ class PendingStagedAccess final : public Pending {
   }
 
  private:
+  const std::uint64_t since_ns_ = transports::time_of_call_ns();
   std::shared_ptr<StagedAccess> access_;
   StreamOrderWait stream_order_wait_;
   Status status_;

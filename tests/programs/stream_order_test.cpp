@@ -365,35 +365,5 @@ TEST(StreamOrder, so_does_one_into_host_memory_during_a_capture) {
 
 /// What keeps the GPU busy may wait for what the program does next. Of payloads that no GPU fetches from a
 /// GPU: for those the driver may have to unmap freed memory, which waits.
-TEST(StreamOrder, MPI_Test_of_a_receive_returns_however_busy_the_GPU_is) {
-  struct Case {
-    MemoryKind source;
-    std::size_t bytes;
-  };
-  if (rank() > 1) return;
-  for (const Case& each : {Case{MemoryKind::pageable, 8}, Case{MemoryKind::pageable, 1000},
-                           Case{MemoryKind::pageable, 100'000}, Case{MemoryKind::device, 8}}) {
-    SCOPED_TRACE(std::string(name_of(each.source)) + ", " + std::to_string(each.bytes));
-    const Buffer buffer(rank() == 0 ? each.source : MemoryKind::device, each.bytes, 1);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank() == 0) {
-      MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, 77, MPI_COMM_WORLD);
-    } else {
-      cudaMemset(buffer.data(), 0, each.bytes);
-      BusyGpu work;
-      MPI_Request request = MPI_REQUEST_NULL;
-      MPI_Irecv(buffer.data(), buffer.count(), MPI_BYTE, 0, 77, MPI_COMM_WORLD, &request);
-      int is_over = 0;
-      for (const double begin_s = MPI_Wtime(); MPI_Wtime() - begin_s < 0.05;)
-        MPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
-      EXPECT_EQ(is_over, 0);
-      work.end();
-      MPI_Wait(&request, MPI_STATUS_IGNORE);
-      EXPECT_EQ(buffer.read(), payload(each.bytes, 1));
-    }
-    MPI_Barrier(MPI_COMM_WORLD);
-  }
-}
-
 }  // namespace
 }  // namespace penstock::programs

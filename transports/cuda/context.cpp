@@ -144,6 +144,12 @@ const ContextRef& Context::any(int device) {
   return none;
 }
 
+std::vector<ContextRef> Context::met() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  return {all.contexts.begin(), all.contexts.end()};
+}
+
 CUcontext Context::primary(int device) {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return nullptr;

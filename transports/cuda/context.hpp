@@ -57,6 +57,8 @@ class Context {
   /// Returns a context that the process already has: on `device` if possible (-1: no preference), else the
   /// thread's current one, else any seen or active. Makes none; null if there is none.
   [[nodiscard]] static const ContextRef& any(int device = -1);
+  /// Returns the contexts that were met so far, some of which may be gone. Errors: std::bad_alloc.
+  [[nodiscard]] static std::vector<ContextRef> met();
   /// Returns the primary context of a device, for memory that belongs to no context (async pools, VMM): the
   /// active one, else one seen on the device, else one that is made and kept until drop_all().
   [[nodiscard]] static CUcontext primary(int device);

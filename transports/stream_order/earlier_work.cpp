@@ -20,10 +20,9 @@ void for_each_on_device(const BufferView& view, Function function) {
   }
 }
 
-/// Returns an event behind what is queued on the view's device, or none.
-cuda::Event mark(const BufferView& view) {
+/// Returns an event behind what is queued in the context, or none.
+cuda::Event mark(const cuda::ContextRef& context) {
   cuda::Event event;
-  const cuda::ContextRef& context = cuda::Context::of(view.buffer);
   if (context == nullptr) return event;
   const cuda::ContextScope scope(*context);
   if (!scope.status().ok() || !cuda::mark_application(context, event).ok()) return {};
@@ -36,7 +35,15 @@ bool has_ended(const cuda::Event& event) noexcept {
   return !event.query(ended).ok() || ended;
 }
 
+bool are_all_there(const std::vector<cuda::Event>& marks) noexcept {
+  return std::ranges::all_of(marks, [](const cuda::Event& event) { return bool{event}; });
+}
+
 }  // namespace
+
+bool EarlierWork::have_ended() const noexcept {
+  return std::ranges::all_of(marks_, has_ended);
+}
 
 bool EarlierWork::is_done(const BufferView& view) noexcept {
   if (is_idle(view)) return true;
@@ -44,13 +51,34 @@ bool EarlierWork::is_done(const BufferView& view) noexcept {
   try {
     if (marks_.empty()) {
       std::vector<cuda::Event> marks;
-      for_each_on_device(view, [&](const BufferView& part) { marks.push_back(mark(part)); });
-      if (std::ranges::all_of(marks, [](const cuda::Event& event) { return bool{event}; }))
-        marks_ = std::move(marks);
+      for_each_on_device(
+          view, [&](const BufferView& part) { marks.push_back(mark(cuda::Context::of(part.buffer))); });
+      if (are_all_there(marks)) marks_ = std::move(marks);
       return false;
     }
-    if (!std::ranges::all_of(marks_, has_ended)) return false;
+    if (!have_ended()) return false;
     for_each_on_device(view, [](const BufferView& part) { note_done(part); });
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;  // it is tried again
+  }
+}
+
+bool EarlierWork::is_done_everywhere(std::uint64_t since_ns) noexcept {
+  try {
+    if (marks_.empty()) {
+      std::vector<cuda::Event> marks;
+      for (const cuda::ContextRef& context : cuda::Context::met()) {
+        if (cuda::application_is_idle(*context, since_ns)) continue;
+        if (!cuda::application_may_be_marked()) return false;
+        marks.push_back(mark(context));
+      }
+      if (marks.empty()) return true;
+      if (are_all_there(marks)) marks_ = std::move(marks);
+      return false;
+    }
+    if (!have_ended()) return false;
+    for (const cuda::Event& event : marks_) event.context()->note_idle_since(since_ns);
     return true;
   } catch (const std::bad_alloc&) {
     return false;  // it is tried again

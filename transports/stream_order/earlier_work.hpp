@@ -3,6 +3,7 @@
 // MPI.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "transports/cuda/context.hpp"
@@ -17,8 +18,13 @@ class EarlierWork {
   /// of such a view then does not wait. Pass the same view each time. Never blocks, except in order `device`.
   /// Cost: a query, or two while a device is busy.
   [[nodiscard]] bool is_done(const BufferView& view) noexcept;
+  /// The same of all devices whose contexts were met so far, and of the work that was queued at `since_ns`
+  /// (steady clock). Call it at that time, if possible: until the first call later work is counted, too.
+  [[nodiscard]] bool is_done_everywhere(std::uint64_t since_ns) noexcept;
 
  private:
+  [[nodiscard]] bool have_ended() const noexcept;
+
   /// One for each device, behind that work, since it was first seen to be under way; none: it was not, or
   /// could not be marked.
   std::vector<cuda::Event> marks_;

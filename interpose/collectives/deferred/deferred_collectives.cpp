@@ -40,8 +40,8 @@ class DeferredCall {
   [[nodiscard]] Decision most() const noexcept { return most_; }
   [[nodiscard]] bool agrees() const noexcept { return most_ != Decision::library; }
   [[nodiscard]] std::uint16_t signature() const noexcept { return signature_; }
-  /// Prepares the library's call, if it may come to that, before the other ranks see this rank's vote.
-  [[nodiscard]] Status prepare() const noexcept { return agrees() ? staged_->status() : staged_->fetch(); }
+  /// Returns whether the library's call, if it may come to that, has memory for its stand-ins.
+  [[nodiscard]] const Status& status() const noexcept { return staged_->status(); }
   int raise(const Status& status) const { return staged_->raise(status); }
 
   /// Returns whether begin() would not have to wait for the application's kernels.
@@ -51,14 +51,11 @@ class DeferredCall {
     return stream_order_wait_.is_over(
         [&] { return decision == Decision::messages ? schedule_->may_begin() : staged_->may_fetch_now(); });
   }
-  /// Remembers whether a buffer's GPU is idle. What the application queues after this call must not delay
-  /// messages that a later call posts.
-  void look_at_gpu() const {
-    if (agrees()) {
-      static_cast<void>(schedule_->may_begin());
-    } else {
-      written_back_.look_at_gpu();
-    }
+  /// Remembers what a buffer's GPU has to do. What the application queues after this call must not delay
+  /// copies that a later call makes.
+  void look_at_gpu() {
+    static_cast<void>(may_begin(agrees() ? Decision::messages : Decision::library));
+    if (!agrees()) written_back_.look_at_gpu();
   }
 
   /// Begins the call by kernels, in that series.
@@ -75,7 +72,7 @@ class DeferredCall {
       tags_ = tags;
       begin_run([&] { return schedule_->begin(scope, tags); });
     } else {
-      if (agrees()) status_ = staged_->fetch();
+      status_ = staged_->fetch();
       if (status_.ok()) code_ = call_library_(messages_, &request_);
     }
     is_over_ = !status_.ok() || code_ != MPI_SUCCESS;
@@ -272,7 +269,7 @@ int DeferredCollectives::post(const CallScope& scope, DeferredWork work, MPI_Req
     const Decision most = most_of(work);
     call = std::make_shared<DeferredCall>(std::move(work), most, messages_);
   }
-  if (const Status prepared = call->prepare(); !prepared.ok()) return call->raise(prepared);
+  if (const Status& staged = call->status(); !staged.ok()) return call->raise(staged);
   {
     const RequestTable::Lock lock(request_table());
     post_in_turn(scope, call, request);

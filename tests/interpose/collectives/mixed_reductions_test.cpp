@@ -369,7 +369,7 @@ TEST(MixedReductions, that_are_started_do_not_wait_for_a_busy_GPU) {
     MPI_Start(&request);
     int is_over = 0;
     // however long: the work ends only after these
-    for (const double begin_s = MPI_Wtime(); MPI_Wtime() - begin_s < 2.5;)
+    for (const double begin_s = MPI_Wtime(); MPI_Wtime() - begin_s < 0.2;)
       MPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
     EXPECT_EQ(is_over, 0);
     work.end();
