@@ -73,6 +73,7 @@ void Arenas::use_gpu() {
   const auto& bytes = program_.arena_bytes[rank_];
   const bool needs_gpu = !host_only_ && std::any_of(std::begin(bytes) + 1, std::end(bytes),
                                                     [](std::size_t used) { return used > 0; });
+  uses_gpu_ = needs_gpu;
   if (needs_gpu) device_ = rank_ % std::max(1, test_support::gpu_count());
   for (const MemoryKind kind : test_support::memory_kinds) {
     if (kind != MemoryKind::pageable) make(kind);

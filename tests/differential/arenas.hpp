@@ -17,6 +17,8 @@ class Arenas {
   Arenas(const Program& program, int rank, bool host_only);
   /// Makes the rest, unless all of it is pageable.
   void use_gpu();
+  /// Returns true after use_gpu(), unless all memory is pageable.
+  [[nodiscard]] bool uses_gpu() const noexcept { return uses_gpu_; }
 
   [[nodiscard]] std::byte* address(const Region& region) const;
   /// Overwrites the region's bytes from `value`; returns when done.
@@ -47,6 +49,7 @@ class Arenas {
   const int rank_;
   const bool host_only_;
   int device_ = 0;
+  bool uses_gpu_ = false;
   std::array<test_support::Memory, test_support::memory_kinds.size()> arenas_;
   test_support::Memory staging_;  ///< pinned sources of queued copies, each used once
   std::size_t staging_used_ = 0;

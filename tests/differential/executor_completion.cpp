@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "tests/differential/executor.hpp"
+#include "tests/support/busy_gpu.hpp"
 #include "tests/support/watchdog.hpp"
 
 namespace penstock::differential {
@@ -61,7 +63,7 @@ void Executor::complete(const Action& action) {
   using enum ActionKind;
   switch (action.kind) {
     case poke:
-      step(testsome);
+      step(poke);
       break;
     case waitall:
     case testall:
@@ -119,6 +121,9 @@ void Executor::step(ActionKind kind) {
   std::vector<int> indices(requests.size());
   int completed = 0;
   int flag = 0;
+  // what keeps the GPU busy ends only after the call, which returns all the same
+  std::optional<test_support::BusyGpu> work;
+  if (kind == ActionKind::poke && arenas_.uses_gpu()) work.emplace();
   switch (kind) {
     case ActionKind::waitany:
       MPI_Waitany(count, requests.data(), indices.data(), statuses.data());
@@ -134,6 +139,7 @@ void Executor::step(ActionKind kind) {
     default:
       MPI_Testsome(count, requests.data(), &completed, indices.data(), statuses.data());
   }
+  work.reset();
   for (std::size_t i = 0; i < static_cast<std::size_t>(completed); ++i) {
     const auto which = static_cast<std::size_t>(indices[i]);
     request_of(operations[which]) = requests[which];
