@@ -67,7 +67,7 @@ class IpcCache {
                            std::shared_ptr<const MappedRange>& mapped);
   /// Returns true if the range is mapped in that context, so that map() asks the driver for nothing.
   [[nodiscard]] bool knows(const RemoteRange& range, const ContextRef& context);
-  /// Forgets a range that turned out to be useless.
+  /// Never returns a range again that turned out to be useless; it is unmapped by a later call of map().
   void drop(const std::shared_ptr<const MappedRange>& mapped);
   void clear() noexcept;
   /// Returns the number of mappings, those out of use included.
