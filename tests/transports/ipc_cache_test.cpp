@@ -40,12 +40,12 @@ class IpcCacheOf : public testing::Test {
         {{offer.process_id, offer.process_nonce}, offer.buffer_id, offer.range_base, offer.range_bytes},
         handle, context_, mapped);
   }
-  /// The owner frees the memory of a slot, and gets other memory at its address.
-  void replace(unsigned slot) {
+  /// The owner frees the memory of a slot, and gets other memory. Returns true if that is at its address.
+  bool replace(unsigned slot) {
     const std::uint64_t before = owner_.describe(slot, shape).offer.range_base;
     owner_.release(slot);
     owner_.allocate(slot, BufferKind::device, bytes);
-    ASSERT_EQ(owner_.describe(slot, shape).offer.range_base, before);
+    return owner_.describe(slot, shape).offer.range_base == before;
   }
   static std::uint8_t byte_of(const Mapped& mapped, std::size_t index) {
     std::uint8_t byte = 0;
@@ -135,7 +135,7 @@ TEST_F(IpcCacheOf, a_busy_gpu_unmaps_freed_memory_later) {
   Mapped mapped;
   ASSERT_TRUE(map(cache, 0, mapped).ok());
   mapped.reset();
-  replace(0);
+  if (!replace(0)) GTEST_SKIP() << "this driver gives other addresses";
   owner_.fill(0, shape, 9);
   {
     const test_support::BusyGpu work;
@@ -171,7 +171,7 @@ TEST_F(IpcCacheOf, a_busy_gpu_counts_freed_memory_too) {
   for (int round = 0; round < 2; ++round) {
     ASSERT_TRUE(map(cache, 0, mapped).ok());
     mapped.reset();
-    replace(0);
+    if (!replace(0)) GTEST_SKIP() << "this driver gives other addresses";
   }
   EXPECT_EQ(map(cache, 0, mapped).code(), Code::declined);
 }

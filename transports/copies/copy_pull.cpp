@@ -26,9 +26,8 @@ CopyPull::CopyPull(CopySource source, BufferView destination, cuda::ContextRef c
       destination_(std::move(destination)),
       cursor_(destination_.layout),
       context_(std::move(context)),
-      step_bytes_(context_ == nullptr || copies_make_the_caller_wait(source_, destination_)
-                      ? waiting_step_bytes
-                      : SIZE_MAX) {}
+      copies_block_(context_ != nullptr && copies_make_the_caller_wait(source_, destination_)),
+      step_bytes_(context_ == nullptr || copies_block_ ? waiting_step_bytes : SIZE_MAX) {}
 
 CopyPull::~CopyPull() {
   if (in_flight_) static_cast<void>(copied_.wait());
@@ -42,6 +41,7 @@ Status CopyPull::start() noexcept {
   if (!scope.status().ok()) return scope.status();
   if (Status taken = cuda::Context::take_event(context_, copied_); !taken.ok()) return taken;
   if (Status made = context_->next_pull_stream(stream_); !made.ok()) return made;
+  if (copies_block_ && !may_copy()) return {};
   if (lives_on_device(destination_.buffer.kind) && !destination_.is_free) {
     if (Status ordered = cuda::order_after_application(context_, stream_, destination_.handed_over_ns);
         !ordered.ok()) {
@@ -72,8 +72,15 @@ Status CopyPull::advance(bool& finished) noexcept {
     finished = copied.ok() && issued_ == source_.bytes;
     return copied;
   }
+  if (copies_block_ && !may_copy()) return {};
   const cuda::ContextScope scope(*context_);
   return scope.status().ok() ? issue() : scope.status();
+}
+
+/// Returns whether nothing is left that a copy would be ordered behind, as it would make the caller wait for
+/// that, too.
+bool CopyPull::may_copy() noexcept {
+  return destination_.is_free || !lives_on_device(destination_.buffer.kind) || earlier_.is_done(destination_);
 }
 
 bool CopyPull::signal_at_end(std::atomic<std::uint32_t>* flag) noexcept {

@@ -7,6 +7,7 @@
 #include "transports/copies/copy.hpp"
 #include "transports/copies/pull.hpp"
 #include "transports/cuda/context.hpp"
+#include "transports/stream_order/earlier_work.hpp"
 
 namespace penstock::transports {
 
@@ -29,12 +30,14 @@ class CopyPull final : public Pull {
   CopyPull(CopySource source, BufferView destination, cuda::ContextRef context);
   ~CopyPull() override;
 
-  /// Queues the first copies, after the application's earlier work if the destination lies on a device.
+  /// Queues the first copies, unless they would have to wait here, after the application's earlier work if
+  /// the destination lies on a device.
   [[nodiscard]] Status start() noexcept;
   [[nodiscard]] Status advance(bool& finished) noexcept override;
   [[nodiscard]] bool signal_at_end(std::atomic<std::uint32_t>* flag) noexcept override;
 
  private:
+  [[nodiscard]] bool may_copy() noexcept;
   [[nodiscard]] Status issue() noexcept;
   [[nodiscard]] Status issue_copies(std::size_t bytes) noexcept;
 
@@ -44,6 +47,8 @@ class CopyPull final : public Pull {
   cuda::ContextRef context_;
   CUstream stream_ = nullptr;
   cuda::Event copied_;
+  const bool copies_block_;  ///< the caller, until all is done that they are ordered behind
+  EarlierWork earlier_;
   std::size_t step_bytes_;  ///< the most that is issued at a time
   std::size_t issued_ = 0;
   bool in_flight_ = false;

@@ -58,10 +58,11 @@ Status RegionPull::begin() noexcept {
   if (context_ == nullptr) return {};
   const cuda::ContextScope scope(*context_);
   if (!scope.status().ok()) return scope.status();
-  if (source_.ring.side == Side::host) source_.region->pin(context_);
+  if (source_.ring.side == Side::host)
+    copies_block_ = !source_.region->pin(context_) && lives_on_device(destination_.buffer.kind);
   Status made = source_.ring.side == Side::host ? context_->stream(cuda::StreamUse::upload, stream_)
                                                 : context_->next_pull_stream(stream_);
-  if (!made.ok() || !lives_on_device(destination_.buffer.kind)) return made;
+  if (!made.ok() || copies_block_ || !lives_on_device(destination_.buffer.kind)) return made;
   return cuda::order_after_application(context_, stream_, destination_.handed_over_ns);
 }
 
@@ -90,6 +91,7 @@ Status RegionPull::consume() {
   }
   if (produced == issued_) return check_sender(header(), sender_, watch_, issued_);
   watch_.progress();
+  if (copies_block_ && !earlier_.is_done(destination_)) return {};
   if (context_ != nullptr) {
     const cuda::ContextScope scope(*context_);
     if (!scope.status().ok()) return scope.status();

@@ -10,6 +10,7 @@
 #include "transports/cuda/context.hpp"
 #include "transports/host/watch.hpp"
 #include "transports/regions/region.hpp"
+#include "transports/stream_order/earlier_work.hpp"
 
 namespace penstock::transports {
 
@@ -60,6 +61,9 @@ class RegionPull final : public Pull {
   RingSource source_;
   cuda::ContextRef context_;
   CUstream stream_ = nullptr;
+  /// The ring is not pinned: a copy blocks its caller until all is done that it is ordered behind.
+  bool copies_block_ = false;
+  EarlierWork earlier_;  ///< waited for before such a copy
   std::deque<Step> in_flight_;
   std::size_t issued_ = 0;
   std::size_t consumed_ = 0;

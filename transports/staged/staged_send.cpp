@@ -13,6 +13,7 @@
 #include "transports/regions/region_pool.hpp"
 #include "transports/small/small_copies.hpp"
 #include "transports/staged/staged_send.hpp"
+#include "transports/stream_order/earlier_work.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/stream_order/stream_order.hpp"
 #include "transports/tuning/tuning.hpp"
@@ -114,10 +115,12 @@ class RegionSend final : public StagedSend {
     if (context_ != nullptr) {
       const cuda::ContextScope scope(*context_);
       if (!scope.status().ok()) return scope.status();
-      if (ring_.side == Side::host && region_->mapped().pin(context_)) {
+      copies_block_ = ring_.side == Side::host && !region_->mapped().pin(context_);
+      if (ring_.side == Side::host && !copies_block_) {
         if (Status started = start_jointly(); !started.ok() || joint_ != nullptr) return started;
       }
       if (Status made = context_->stream(use, stream_); !made.ok()) return made;
+      if (copies_block_) return produce();
       if (Status ordered = cuda::order_after_application(context_, stream_, source_.handed_over_ns);
           !ordered.ok())
         return ordered;
@@ -167,6 +170,7 @@ class RegionSend final : public StagedSend {
 
   /// Fills the free room: a GPU fills all of it, a CPU one chunk per call.
   [[nodiscard]] Status produce() {
+    if (copies_block_ && !earlier_.is_done(source_)) return {};
     bool once = false;
     while (issued_ < payload_bytes_ && !once) {
       const std::size_t bytes = std::min(next_chunk_bytes(), payload_bytes_ - issued_);
@@ -225,6 +229,9 @@ class RegionSend final : public StagedSend {
   LayoutCursor cursor_;
   cuda::ContextRef context_;  ///< null: the source is host memory
   CUstream stream_ = nullptr;
+  /// The region is not pinned: a copy blocks its caller until all is done that it is ordered behind.
+  bool copies_block_ = false;
+  EarlierWork earlier_;  ///< waited for before such a copy
   std::unique_ptr<StagingRegion> region_;
   Ring ring_;
   const std::size_t payload_bytes_;
