@@ -1,4 +1,5 @@
 // The same with NVIDIA's own header: it finds the library by NVTX_INJECTION64_PATH, as in a user's program.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
@@ -164,6 +165,35 @@ TEST(NvtxHeader, payloads_of_NCCL_with_NVIDIAs_header_are_recorded) {
   EXPECT_EQ(calls[1].communicator, 7u);
   EXPECT_EQ(calls[1].bytes, 4096u);
   EXPECT_EQ(calls[1].knows_bytes, 1);
+}
+
+/// NCCL refuses a call without a communicator, but only after it has told NVTX of it, so no GPU is needed.
+TEST(NvtxHeader, what_the_NCCL_of_this_machine_tells_of_a_call_is_recorded) {
+  using AllReduce = int(const void*, void*, std::size_t, int, int, void*, void*);
+  using Group = int();
+  constexpr int float32 = 7;
+  constexpr int no_nccl = 77;
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    setenv("NVTX_INJECTION64_PATH", injection_library().c_str(), 1);
+    void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) std::exit(no_nccl);
+    ASSERT_TRUE(record::begin(with_nvtx(folder)));
+    reinterpret_cast<Group*>(dlsym(library, "ncclGroupStart"))();
+    reinterpret_cast<AllReduce*>(dlsym(library, "ncclAllReduce"))(nullptr, nullptr, 1024, float32, 0, nullptr,
+                                                                  nullptr);
+    reinterpret_cast<Group*>(dlsym(library, "ncclGroupEnd"))();
+    record::end();
+  });
+  if (result.exit_code == no_nccl) GTEST_SKIP() << "no NCCL";
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  std::vector<std::string> calls;
+  for (const auto& call : recording.all<trace::NcclCall>(trace::RecordKind::nccl_call)) {
+    calls.push_back(recording.text(call.function) +
+                    (call.knows_bytes != 0 ? " " + std::to_string(call.bytes) : ""));
+  }
+  EXPECT_EQ(calls, (std::vector<std::string>{"ncclGroupStart", "ncclAllReduce 4096", "ncclGroupEnd"}));
 }
 
 }  // namespace
