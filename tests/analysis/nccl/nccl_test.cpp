@@ -4,9 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/conclusions/headline.hpp"
 #include "analysis/report/json/report_json.hpp"
 #include "analysis/report/text/report_text.hpp"
 #include "tests/analysis/recording_builder.hpp"
@@ -105,6 +107,21 @@ TEST(Nccl, is_told_in_the_text_and_in_the_JSON) {
   EXPECT_DOUBLE_EQ(json["kinds"][0]["exposed_waiting_s"], 300e-6);
   EXPECT_EQ(json["late_ranks"][0]["rank"], 1);
   EXPECT_TRUE(json["unknown"].empty());
+}
+
+TEST(Nccl, is_in_the_first_sentence_with_who_is_waited_for_where_it_is_the_largest_part) {
+  Report report = whole_report_on(late_rank());
+  std::swap((*report.parts)[static_cast<std::size_t>(TimePart::nccl)],
+            (*report.parts)[static_cast<std::size_t>(TimePart::host_code)]);
+  EXPECT_NE(
+      headline_of(report).text.find(
+          "is NCCL: its kernels run, and no other. Of what they expose, 100.0 % is AllReduce; 66.7 % is "
+          "waiting for ranks that come late, above all rank 1."),
+      std::string::npos)
+      << headline_of(report).text;
+  report.nccl->late.clear();
+  EXPECT_NE(headline_of(report).text.find("Of what they expose, 100.0 % is AllReduce."), std::string::npos)
+      << headline_of(report).text;
 }
 
 TEST(Nccl, calls_are_joined_by_their_number_however_the_ranks_clocks_order_them) {
