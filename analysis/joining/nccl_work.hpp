@@ -19,10 +19,9 @@ namespace penstock::analysis {
 struct NcclCallFacts {
   std::uint32_t call;  ///< in RankTrace::nccl_calls
   NcclKind kind;
-  bool sends = false;    ///< it is ncclSend
-  bool is_root = false;  ///< this rank is
-  std::uint64_t meeting =
-      0;  ///< what the ranks that take part call it; 0: not known, or it is this one alone
+  bool sends = false;         ///< it is ncclSend
+  bool is_root = false;       ///< this rank is
+  std::uint64_t meeting = 0;  ///< what all that take part call it; 0: not known, or nobody else does
   std::uint32_t ordinal = 0;  ///< of the meeting
   std::int32_t expected = 0;  ///< ranks that take part; 0: all that made the communicator
   std::uint64_t made = 0;     ///< what those call the communicator
