@@ -1,26 +1,13 @@
 #include "analysis/causes/kernel_owner.hpp"
 
-#include <algorithm>
-#include <string_view>
+#include "analysis/recording/nccl_names.hpp"
 
 namespace penstock::analysis {
-namespace {
-
-/// Recognises NCCL's kernels by their names, which NCCL generates; nothing else identifies them. Names are
-/// mangled.
-bool is_nccls(std::string_view name) {
-  if (name.starts_with("_Z")) {
-    name.remove_prefix(std::min(name.find_first_not_of("0123456789", 2), name.size()));
-  }
-  return name.starts_with("ncclDevKernel") || name.starts_with("ncclKernel");
-}
-
-}  // namespace
 
 bool KernelOwner::is_nccl(const trace::DeviceActivity& kernel) {
   const bool* known = is_nccls_.find(kernel.name);
   if (known == nullptr) {
-    known = &(is_nccls_[kernel.name] = is_nccls(strings_.at(kernel.name)));
+    known = &(is_nccls_[kernel.name] = is_nccl_kernel(strings_.at(kernel.name)));
   }
   return *known;
 }

@@ -15,7 +15,8 @@ namespace {
 
 /// Returns true for a range that a library opens around its own calls, as often as it is called in a step.
 bool is_of_a_library(std::string_view range) {
-  static constexpr std::array patterns{"cub::*", "thrust::*", "cublas*", "cufft*", "cusolver*", "cusparse*"};
+  static constexpr std::array patterns{"cub::*",    "thrust::*", "cublas*", "cufft*",
+                                       "cusolver*", "cusparse*", "nccl*"};
   return std::any_of(patterns.begin(), patterns.end(),
                      [range](std::string_view pattern) { return matches(pattern, range); });
 }

@@ -1,5 +1,7 @@
 #include "analysis/export/csv_export.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -40,16 +42,19 @@ constexpr TableWords transfers_table{
     "reason,pack_ns,wait_ns,key,wire_bytes"};
 constexpr TableWords activities_table{
     "gpu_activities.csv",
-    "rank,device,stream,begin_ns,end_ns,kind,name,bytes,correlation,issued_by_penstock"};
+    "rank,device,stream,begin_ns,end_ns,kind,name,bytes,correlation,issued_by_penstock,os_thread,issued_ns"};
 constexpr TableWords ranges_table{"ranges.csv", "rank,thread,begin_ns,end_ns,name,domain,depth"};
 constexpr TableWords waits_table{"cuda_synchronisations.csv",
                                  "rank,device,stream,begin_ns,end_ns,what,correlation,issued_by_penstock"};
 constexpr TableWords power_table{"gpu_power.csv",
                                  "rank,gpu,index,begin_ns,end_ns,power_mw,energy_mj,sm_mhz,most_sm_mhz,"
                                  "memory_mhz,temperature_c,throttle_reasons"};
-constexpr std::array all_tables{ranks_table,      calls_table,     messages_table,
-                                operations_table, transfers_table, activities_table,
-                                ranges_table,     waits_table,     power_table};
+constexpr TableWords nccl_table{"nccl_calls.csv",
+                                "rank,os_thread,begin_ns,end_ns,function,nccl_communicator,number,bytes,peer,"
+                                "communicator_ranks,communicator_rank"};
+constexpr std::array all_tables{ranks_table,     calls_table,      messages_table, operations_table,
+                                transfers_table, activities_table, ranges_table,   waits_table,
+                                power_table,     nccl_table};
 
 class CsvExporter : public Exporter {
  public:
@@ -63,7 +68,8 @@ class CsvExporter : public Exporter {
         activities_(open(destination, activities_table)),
         ranges_(open(destination, ranges_table)),
         waits_(open(destination, waits_table)),
-        power_(open(destination, power_table)) {}
+        power_(open(destination, power_table)),
+        nccl_(open(destination, nccl_table)) {}
 
   void add(const ExportedRank& rank) override {
     const trace::FileHeader& header = rank.trace().header;
@@ -87,11 +93,12 @@ class CsvExporter : public Exporter {
     add_ranges(rank);
     add_waits(rank);
     add_power(rank);
+    add_nccl_calls(rank);
   }
 
   void finish() override {
     for (CsvTable* table : {&ranks_, &calls_, &messages_, &operations_, &transfers_, &activities_, &ranges_,
-                            &waits_, &power_}) {
+                            &waits_, &power_, &nccl_}) {
       table->close();
     }
   }
@@ -108,6 +115,13 @@ class CsvExporter : public Exporter {
   void times(CsvTable& table, const RankClock& clock, std::uint64_t begin_ns, std::uint64_t end_ns) const {
     time(table, clock, begin_ns);
     time(table, clock, end_ns);
+  }
+  void time_if_known(CsvTable& table, const RankClock& clock, std::uint64_t host_ns) const {
+    if (host_ns != 0) {
+      time(table, clock, host_ns);
+    } else {
+      table.cell(std::string_view());
+    }
   }
   static std::string_view buffer_name(trace::BufferKind kind) {
     return kind == trace::BufferKind::unknown ? "" : name_of(kind);
@@ -233,7 +247,9 @@ class CsvExporter : public Exporter {
           .cell(activity.bytes)
           .cell(activity.correlation)
           .cell(static_cast<int>(activity.own))
-          .end_row();
+          .cell_if(activity.thread_id != 0, activity.thread_id);
+      time_if_known(activities_, rank.clock(), activity.issued_ns);
+      activities_.end_row();
       rank.count_record();
     }
   }
@@ -280,8 +296,24 @@ class CsvExporter : public Exporter {
     }
   }
 
+  void add_nccl_calls(const ExportedRank& rank) {
+    for (const trace::NcclCall& call : rank.trace().nccl_calls) {
+      nccl_.cell(rank.trace().header.world_rank).cell(call.thread_id);
+      times(nccl_, rank.clock(), call.begin_ns, call.end_ns);
+      nccl_.cell(rank.names().text(call.function))
+          .cell(call.communicator == 0 ? std::string() : fmt::format("{:016x}", call.communicator))
+          .cell_if(call.ordinal != 0, call.ordinal)
+          .cell_if(call.knows_bytes != 0, call.bytes)
+          .cell_if(call.peer >= 0, call.peer)
+          .cell_if(call.ranks > 0, call.ranks)
+          .cell_if(call.rank >= 0, call.rank)
+          .end_row();
+      rank.count_record();
+    }
+  }
+
   const JobClock& clock_;
-  CsvTable ranks_, calls_, messages_, operations_, transfers_, activities_, ranges_, waits_, power_;
+  CsvTable ranks_, calls_, messages_, operations_, transfers_, activities_, ranges_, waits_, power_, nccl_;
 };
 
 }  // namespace

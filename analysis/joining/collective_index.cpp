@@ -152,8 +152,12 @@ std::optional<Arrivals> CollectiveIndex::at(const RankTrace& rank, std::uint32_t
   if (ordinal == 0 || global_id == 0 || communicator == self_local_id) {
     return std::nullopt;
   }
-  const std::uint64_t id = start == 0 ? global_id : starts_id(global_id, ordinal);
-  const std::uint32_t number = start == 0 ? ordinal : start;
+  return start == 0 ? at(global_id, ordinal, host, clocks)
+                    : at(starts_id(global_id, ordinal), start, host, clocks);
+}
+
+std::optional<Arrivals> CollectiveIndex::at(std::uint64_t id, std::uint32_t number, std::uint32_t host,
+                                            const ClockAlignment& clocks) const {
   const auto page = pages_.find({id, number / calls_per_page, 0});
   if (page == pages_.end() || page->second[number % calls_per_page].seen == 0) {
     return std::nullopt;

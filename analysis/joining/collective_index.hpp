@@ -57,6 +57,9 @@ class CollectiveIndex {
   [[nodiscard]] std::optional<Arrivals> at(const RankTrace& rank, std::uint32_t communicator,
                                            std::uint32_t ordinal, std::uint32_t start, std::uint32_t host,
                                            const ClockAlignment& clocks) const;
+  /// Does the same for what all ranks call by one id (CollectiveArrival::communicator).
+  [[nodiscard]] std::optional<Arrivals> at(std::uint64_t id, std::uint32_t number, std::uint32_t host,
+                                           const ClockAlignment& clocks) const;
 
  private:
   /// Consecutive calls on a communicator share a page, because they are queried in this order.

@@ -186,6 +186,17 @@ std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank, const t
   return collectives_.at(rank, call.communicator, call.collective_ordinal, 0, host_of(rank), clocks_);
 }
 
+std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank, const NcclCallFacts& call) const {
+  const std::uint32_t host = host_of(rank);
+  std::int32_t expected = call.expected;
+  if (expected == 0) {
+    const std::optional<Arrivals> makers = collectives_.at(call.made, 1, host, clocks_);
+    expected = makers ? makers->seen : 0;
+  }
+  std::optional<Arrivals> arrivals = collectives_.at(call.meeting, call.ordinal, host, clocks_);
+  return expected > 1 && arrivals && arrivals->seen == expected ? arrivals : std::nullopt;
+}
+
 std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank,
                                                   const trace::CollectiveOperation& operation) const {
   return collectives_.at(rank, operation.communicator, operation.collective_ordinal, operation.start,

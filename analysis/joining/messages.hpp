@@ -19,6 +19,7 @@
 #include "analysis/joining/clock_alignment.hpp"
 #include "analysis/joining/collective_index.hpp"
 #include "analysis/joining/message_class.hpp"
+#include "analysis/joining/nccl_work.hpp"
 #include "analysis/joining/rank_facts.hpp"
 #include "analysis/recording/rank_trace.hpp"
 #include "analysis/sharing/team.hpp"
@@ -67,6 +68,9 @@ class MessageIndex {
   [[nodiscard]] std::optional<Arrivals> arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const;
   [[nodiscard]] std::optional<Arrivals> arrivals_at(const RankTrace& rank,
                                                     const trace::CollectiveOperation& operation) const;
+  /// Returns the arrivals at a call of NCCL; nullopt if it is not known which ranks take part, or not all of
+  /// them recorded it.
+  [[nodiscard]] std::optional<Arrivals> arrivals_at(const RankTrace& rank, const NcclCallFacts& call) const;
   [[nodiscard]] std::uint32_t host_of(const RankTrace& rank) const;
 
   /// Returns the class of `rank.transfers[transfer]`: that of the message that it is part of, if it is a

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "analysis/joining/call_cursor.hpp"
+#include "analysis/joining/nccl_work.hpp"
 #include "analysis/joining/staged_halves.hpp"
 
 namespace penstock::analysis {
@@ -292,6 +293,39 @@ void add_arrivals(const RankTrace& rank, RankFacts& facts) {
   }
 }
 
+/// A rank arrives at a call of NCCL when its kernel begins, and at a communicator when it has made it.
+void add_nccl_arrivals(const RankTrace& rank, RankFacts& facts) {
+  if (rank.nccl_calls.empty()) {
+    return;
+  }
+  const NcclWork work = nccl_work_of(rank);
+  for (const auto& [hash, each] : work.communicators) {
+    if (each.made != 0) {
+      facts.arrivals.push_back({.communicator = each.made,
+                                .came_ns = each.at_ns,
+                                .left_ns = each.at_ns,
+                                .ordinal = 1,
+                                .expected = each.ranks,
+                                .is_root = false,
+                                .nobody_leaves_before = false});
+    }
+  }
+  for (const NcclKernelFacts& each : work.kernels) {
+    const trace::DeviceActivity& kernel = rank.kernels[each.kernel];
+    for (const NcclCallFacts& call : work.calls_of(each)) {
+      if (call.meeting != 0) {
+        facts.arrivals.push_back({.communicator = call.meeting,
+                                  .came_ns = kernel.begin_ns,
+                                  .left_ns = kernel.end_ns,
+                                  .ordinal = call.ordinal,
+                                  .expected = call.expected,
+                                  .is_root = call.is_root,
+                                  .nobody_leaves_before = false});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 std::uint64_t starts_id(std::uint64_t communicator, std::uint32_t ordinal) noexcept {
@@ -309,6 +343,7 @@ RankFacts facts_of(const RankTrace& rank) {
   add_transfers(rank, facts);
   join_staged_halves(rank, facts);
   add_arrivals(rank, facts);
+  add_nccl_arrivals(rank, facts);
   return facts;
 }
 

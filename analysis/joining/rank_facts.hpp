@@ -69,9 +69,9 @@ struct HalfGroup {
 /// initialised it.
 [[nodiscard]] std::uint64_t starts_id(std::uint64_t communicator, std::uint32_t ordinal) noexcept;
 
-/// A rank's arrival at a collective call, or its start of a persistent one.
+/// A rank's arrival at a collective call, its start of a persistent one, or its kernel of a call of NCCL.
 struct CollectiveArrival {
-  std::uint64_t communicator;  ///< global id, or starts_id()
+  std::uint64_t communicator;  ///< global id, starts_id() or a meeting of NCCL's (nccl_work.hpp)
   std::uint64_t came_ns;
   std::uint64_t left_ns;
   std::uint32_t ordinal;  ///< of the call on that communicator, or of the start

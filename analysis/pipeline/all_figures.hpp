@@ -12,6 +12,7 @@
 #include "analysis/figures/latecomers.hpp"
 #include "analysis/figures/longest_waits.hpp"
 #include "analysis/figures/message_matrix.hpp"
+#include "analysis/figures/nccl_sums.hpp"
 #include "analysis/figures/network_sums.hpp"
 #include "analysis/figures/notices.hpp"
 #include "analysis/figures/part_sums.hpp"
@@ -42,6 +43,7 @@ using AllFigures = FigureList<JobFacts,        //
                               LateReceives,    //
                               HandStaging,     //
                               KernelSums,      //
+                              NcclSums,        //
                               GpuPowerSums,    //
                               NetworkSums,     //
                               Notices,         //

@@ -79,10 +79,11 @@ struct Collector {
   }
   void operator()(const trace::DeviceActivity& record, const trace::BlockHeader&) {
     rank.has_gpu_records = true;
-    if (what == LoadOf::what_others_need) {
+    const bool is_kernel = record.kind == trace::RecordKind::kernel;
+    if (what == LoadOf::what_others_need && !(is_kernel && rank.has(trace::feature::nccl))) {
       return pass_over(record.end_ns);
     }
-    timed(record.kind == trace::RecordKind::kernel ? rank.kernels : rank.copies, record);
+    timed(is_kernel ? rank.kernels : rank.copies, record);
   }
   void operator()(const trace::Range& record, const trace::BlockHeader& block) {
     timed(rank.ranges, record);
@@ -98,6 +99,9 @@ struct Collector {
   void operator()(const trace::GpuSample& record, const trace::BlockHeader&) {
     ++rank.record_count;
     if (what == LoadOf::all) rank.gpu_samples.push_back(record);
+  }
+  void operator()(const trace::NcclCall& record, const trace::BlockHeader&) {
+    timed(rank.nccl_calls, record);
   }
   void operator()(const trace::Notice& record, const trace::BlockHeader&) { rank.notices.push_back(record); }
   void operator()(const trace::Fact& record, const trace::BlockHeader&) { rank.facts.push_back(record); }
@@ -201,6 +205,7 @@ void RankTrace::clear() {
   range_lanes.clear();
   synchronisations.clear();
   gpu_samples.clear();
+  nccl_calls.clear();
   notices.clear();
   facts.clear();
   calls_of_lane_.clear();
@@ -236,6 +241,7 @@ void RankTrace::forget_from(std::uint64_t time_ns) {
   forget(copies, begin);
   forget(synchronisations, begin);
   forget(gpu_samples, begin);
+  forget(nccl_calls, begin);
   keep_ranges([time_ns](const trace::Range& each) { return each.begin_ns < time_ns; });
 }
 
@@ -279,6 +285,9 @@ void RankTrace::forget_until(std::uint64_t time_ns) {
   forget(copies, end);
   forget(synchronisations, end);
   forget(gpu_samples, end);
+  std::erase_if(nccl_calls, [time_ns](const trace::NcclCall& each) {
+    return each.end_ns <= time_ns && each.ranks == 0;  // later calls refer to those that made a communicator
+  });
   keep_ranges([time_ns](const trace::Range& each) { return each.end_ns > time_ns; });
 }
 

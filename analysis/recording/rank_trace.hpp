@@ -56,7 +56,7 @@ class Strings {
 /// Selects which records are kept.
 enum class LoadOf : std::uint8_t {
   all,
-  what_others_need,  ///< all but the records of the GPU and of CUDA
+  what_others_need,  ///< all but the records of CUDA and of the GPU; its kernels if the rank called NCCL
 };
 
 /// Owns copies of all records except those that no figure needs. Unit: ns of the rank's host clock.
@@ -88,6 +88,7 @@ struct RankTrace {
   std::vector<std::uint32_t> range_lanes;  ///< of each of `ranges`: the lane that wrote it
   std::vector<trace::CudaSynchronisation> synchronisations;
   std::vector<trace::GpuSample> gpu_samples;
+  std::vector<trace::NcclCall> nccl_calls;  ///< of each thread in the order in which they ended
   std::vector<trace::Notice> notices;
   std::vector<trace::Fact> facts;
   std::vector<Flaw> flaws;

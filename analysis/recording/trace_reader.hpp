@@ -220,6 +220,9 @@ std::vector<Flaw> TraceReader::for_each(Handler&& handle) {
         case trace::RecordKind::gpu_sample:
           pass_on_timed<trace::GpuSample>(bytes, handle);
           break;
+        case trace::RecordKind::nccl_call:
+          pass_on_timed<trace::NcclCall>(bytes, handle);
+          break;
         case trace::RecordKind::none:
         case trace::RecordKind::block:
         default:

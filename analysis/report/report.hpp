@@ -17,6 +17,7 @@
 #include "analysis/report/kernel_figures.hpp"
 #include "analysis/report/measure.hpp"
 #include "analysis/report/message_figures.hpp"
+#include "analysis/report/nccl_figures.hpp"
 #include "analysis/report/network_figures.hpp"
 #include "analysis/report/part_figures.hpp"
 #include "analysis/report/rank_figures.hpp"
@@ -71,6 +72,7 @@ struct Report {
   std::vector<CollectiveFigures> collectives;     ///< by waiting and moving
   std::vector<LateRankFigures> late_ranks;        ///< by late_ns
   std::vector<LatecomerFigures> latecomers;       ///< by late_ns
+  std::optional<NcclFigures> nccl;                ///< none: NCCL was not used
   std::vector<HandStagingFigures> hand_staging;   ///< by copies_ns
   std::vector<LateReceiveFigures> late_receives;  ///< by hides_ns
   std::vector<LongWaitFigures> longest_waits;     ///< by counted_ns

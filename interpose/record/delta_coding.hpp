@@ -46,6 +46,8 @@ struct AlikeWords {
       return {offsetof(Transfer, reason) / 4, offsetof(Transfer, peer) / 4};
     case RecordKind::range:
       return {offsetof(Range, name) / 4, offsetof(Range, domain) / 4};
+    case RecordKind::nccl_call:
+      return {offsetof(NcclCall, function) / 4, offsetof(NcclCall, peer) / 4};
     default:
       return {record_words - 1, record_words - 1};
   }

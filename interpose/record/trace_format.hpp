@@ -61,6 +61,7 @@ enum class RecordKind : std::uint8_t {
   call_path = 16,
   fact = 17,
   gpu_sample = 18,
+  nccl_call = 19,
 };
 
 /// The kind of a buffer's memory. The numbers are part of the format.
@@ -93,6 +94,7 @@ inline constexpr std::uint32_t keeps_last = 1u
                                             << 4;  ///< where space ends, the oldest records are overwritten
 inline constexpr std::uint32_t window = 1u << 5;   ///< FileHeader::window_begin_ns and window_end_ns hold
 inline constexpr std::uint32_t some_ranks = 1u << 6;  ///< other ranks of the job do not record
+inline constexpr std::uint32_t nccl = 1u << 7;        ///< there are records of NCCL's calls
 }  // namespace feature
 
 /// How a rank ended. The numbers are part of the format.
@@ -395,7 +397,10 @@ struct DeviceActivity {
   std::uint8_t copy_kind;  ///< CUpti_ActivityMemcpyKind; 0 otherwise
   std::uint8_t reserved_before;
   std::uint32_t thread_id;  ///< gettid() of the thread that issued it; 0: not known
-  std::uint8_t reserved[19];
+  std::uint8_t reserved_between[4];
+  std::uint64_t
+      issued_ns;  ///< begin of the call of CUDA that issued it; 0: not known, as in older recordings
+  std::uint8_t reserved[7];
   RecordKind kind;  ///< kernel, device_copy or device_memset
 };
 
@@ -411,6 +416,26 @@ struct Range {
   std::uint32_t
       entry;  ///< how often the process had entered ranges of that name, with this one; 0: not known
   std::uint8_t reserved[23];
+  RecordKind kind;
+};
+
+/// A call of NCCL, as it tells of it by a range in its NVTX domain. What its payload does not tell is not
+/// known: NCCL before 2.19 tells of its calls alone, before 2.25 not of communicators. Absent from older
+/// recordings.
+struct NcclCall {
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  std::uint64_t communicator;  ///< NCCL's hash, the same on all its ranks; 0: not known
+  std::uint64_t bytes;         ///< count times size of the type; valid if knows_bytes
+  std::uint32_t function;      ///< string id: "ncclAllReduce"
+  std::uint32_t ordinal;  ///< n-th call of that function on the communicator in this process (from 1); 0: not
+                          ///< known
+  std::uint32_t thread_id;   ///< gettid()
+  std::int32_t peer;         ///< root, or the other rank of a message, in the communicator; -1: none
+  std::int32_t ranks;        ///< of the communicator, told by calls that make one; 0: not told
+  std::int32_t rank;         ///< this rank in the communicator, likewise; -1: not told
+  std::uint8_t knows_bytes;  ///< 1: `bytes` is valid
+  std::uint8_t reserved[6];
   RecordKind kind;
 };
 
@@ -483,5 +508,6 @@ static_assert(sizeof(CollectiveOperation) == record_bytes);
 static_assert(sizeof(DeviceActivity) == record_bytes && sizeof(Range) == record_bytes);
 static_assert(sizeof(CudaSynchronisation) == record_bytes && sizeof(Notice) == record_bytes);
 static_assert(sizeof(Fact) == record_bytes && sizeof(GpuSample) == record_bytes);
+static_assert(sizeof(NcclCall) == record_bytes);
 
 }  // namespace penstock::trace

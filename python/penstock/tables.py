@@ -9,7 +9,7 @@ import pandas
 from penstock.command import run
 
 # Columns of text, which repeats itself; all others are whole numbers, and may be missing.
-TEXT = frozenset("""buffer call_site communicator destination domain file function gpu host kind mpi name program reason
+TEXT = frozenset("""buffer call_site communicator destination domain file function gpu host kind mpi name nccl_communicator program reason
     receive_buffer send_buffer source transport what""".split())
 
 
@@ -26,6 +26,7 @@ class Recording:
     ranges: pandas.DataFrame
     cuda_synchronisations: pandas.DataFrame
     gpu_power: pandas.DataFrame
+    nccl_calls: pandas.DataFrame
 
 
 def read(recording, command="penstock"):

@@ -97,12 +97,25 @@ void write_uneven_job(const TemporaryDirectory& directory) {
     const auto offset = static_cast<std::uint64_t>(rank / 2) * 70'000;
     builder.runs(offset, offset + 50'000);
     const std::uint64_t barrier = builder.path({0x30, 0x1000, rank < 3 ? 0x2000u : 0x3000u});
+    // a communicator of the ranks that are there
+    builder.nccl_call({.function = "ncclCommInitRank",
+                       .begin = offset,
+                       .end = offset + 10,
+                       .ranks = 5,
+                       .rank = rank < 3 ? rank : rank - 1});
     for (std::uint64_t step = 0; step < 20; ++step) {
       const std::uint64_t at = offset + 1000 + step * 2000;
       const std::int32_t to = (rank + 1) % 6;
       const std::int32_t from = (rank + 5) % 6;
       const auto late = static_cast<std::uint64_t>(rank * 7 + static_cast<int>(step) % 3);
-      builder.kernel(at, at + 300, rank % 2 == 0 ? "_Z4evenv" : "_Z3oddv")
+      builder
+          .nccl_call({.function = "ncclAllReduce",
+                      .begin = at + 50,
+                      .end = at + 60,
+                      .bytes = 64,
+                      .ordinal = static_cast<std::uint32_t>(step + 1)})
+          .launched_kernel(at + 55, at + 310 + late, at + 390, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")
+          .kernel(at, at + 300, rank % 2 == 0 ? "_Z4evenv" : "_Z3oddv")
           .half({.direction = trace::Direction::send, .peer = to, .post = at + 400, .complete = at + 450})
           .half(
               {.direction = trace::Direction::receive, .peer = from, .post = at + 400, .complete = at + 500})
@@ -252,7 +265,9 @@ TEST(ReportBySeveralThreads, has_rows_of_threads) {
 
 TEST(ReportBySeveralThreads, is_the_same_byte_for_byte) {
   for (const auto& directory : jobs()) {
-    const std::string of_one = to_json(analyse(directory->path()));
+    const Report report = analyse(directory->path());
+    const std::string of_one = to_json(report);
+    EXPECT_TRUE(!report.nccl || !report.nccl->late.empty());
     for (const unsigned threads : {0u, 2u, 3u, 16u}) {
       EXPECT_TRUE(to_json(analyse(directory->path(), {.threads = threads})) == of_one) << threads;
     }

@@ -192,6 +192,37 @@ RecordingBuilder& RecordingBuilder::kernel(std::uint64_t begin, std::uint64_t en
   return raw(record);
 }
 
+RecordingBuilder& RecordingBuilder::launched_kernel(std::uint64_t issued, std::uint64_t begin,
+                                                    std::uint64_t end, std::string_view name) {
+  trace::DeviceActivity record{};
+  record.begin_ns = origin_ns + begin;
+  record.end_ns = origin_ns + end;
+  record.name = text(name);
+  record.device = device_;
+  record.thread_id = static_cast<std::uint32_t>(launching_thread_);
+  record.issued_ns = origin_ns + issued;
+  record.kind = trace::RecordKind::kernel;
+  return raw(record);
+}
+
+RecordingBuilder& RecordingBuilder::nccl_call(const NcclCallWords& words) {
+  header_.features |= trace::feature::nccl;
+  trace::NcclCall record{};
+  record.begin_ns = origin_ns + words.begin;
+  record.end_ns = origin_ns + words.end;
+  record.communicator = words.communicator;
+  record.bytes = words.bytes.value_or(0);
+  record.knows_bytes = words.bytes ? 1 : 0;
+  record.function = text(words.function);
+  record.ordinal = words.ordinal;
+  record.thread_id = static_cast<std::uint32_t>(launching_thread_);
+  record.peer = words.peer;
+  record.ranks = words.ranks;
+  record.rank = words.rank;
+  record.kind = trace::RecordKind::nccl_call;
+  return raw(record);
+}
+
 RecordingBuilder& RecordingBuilder::copy(std::uint64_t begin, std::uint64_t end, std::uint64_t bytes,
                                          std::uint8_t kind) {
   trace::DeviceActivity record{};

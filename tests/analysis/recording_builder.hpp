@@ -98,6 +98,19 @@ struct GpuSampleWords {
   std::uint16_t index = 0;
 };
 
+/// A call of NCCL, of the thread that launches kernels.
+struct NcclCallWords {
+  std::string_view function;
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t communicator = 0xc0;
+  std::optional<std::uint64_t> bytes = {};
+  std::uint32_t ordinal = 0;
+  std::int32_t peer = -1;
+  std::int32_t ranks = 0;
+  std::int32_t rank = -1;
+};
+
 /// One rank's file. Records go to lane 0 unless `on_lane` says otherwise.
 class RecordingBuilder {
  public:
@@ -123,6 +136,10 @@ class RecordingBuilder {
   RecordingBuilder& transfer(const TransferWords& words);
   RecordingBuilder& kernel(std::uint64_t begin, std::uint64_t end, std::string_view name = "stencil",
                            bool own = false);
+  /// The call that launched it began at `issued`.
+  RecordingBuilder& launched_kernel(std::uint64_t issued, std::uint64_t begin, std::uint64_t end,
+                                    std::string_view name);
+  RecordingBuilder& nccl_call(const NcclCallWords& words);
   /// `kind`: 1 host to device, 2 device to host.
   RecordingBuilder& copy(std::uint64_t begin, std::uint64_t end, std::uint64_t bytes, std::uint8_t kind);
   RecordingBuilder& cuda_synchronisation(std::uint64_t begin, std::uint64_t end);

@@ -149,6 +149,7 @@ TEST(Steps, are_not_the_ranges_that_a_library_opens_round_its_own_calls) {
     const std::uint64_t begin = 990 + step * 100;
     rank.range("cub::DeviceScan::ExclusiveSum", begin, begin + 2);
     rank.range("cub::DeviceScan::ExclusiveSum", begin + 3, begin + 4);
+    rank.range("ncclAllReduce", begin + 4, begin + 5);
     rank.range("iteration", begin + 5, begin + 90);
   }
   const Report report = report_on({rank});

@@ -22,11 +22,14 @@ TEST(Timeline, kernels_that_overlap_are_counted_once) {
 }
 
 TEST(Timeline, kernels_of_penstock_and_nccl_are_not_the_applications) {
-  const Timeline timeline = timeline_of(RecordingBuilder(0, 1)
-                                            .kernel(0, 100, "pack", true)
-                                            .kernel(100, 200, "_Z33ncclDevKernel_AllReduce_Sum_f32_R4args")
-                                            .kernel(200, 300, "ncclKernel_Broadcast")
-                                            .kernel(300, 310, "my_ncclDevKernel_lookalike"));
+  const Timeline timeline =
+      timeline_of(RecordingBuilder(0, 1)
+                      .kernel(0, 100, "pack", true)
+                      .kernel(100, 200, "_Z33ncclDevKernel_AllReduce_Sum_f32_R4args")
+                      .kernel(200, 300, "ncclKernel_Broadcast")
+                      .kernel(300, 310, "my_ncclDevKernel_lookalike")
+                      .kernel(400, 500, "_Z29ncclSymDevKernel_AllGather_LL10ncclSymDevArgs")
+                      .kernel(500, 600, "ncclSymkDevKernel_AllReduce_RSxLD_AGxST_sum_f32"));
   EXPECT_EQ(timeline.kernels.measure_ns(), 10u);
 }
 

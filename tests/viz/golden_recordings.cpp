@@ -319,6 +319,39 @@ void write_unfinished(const std::filesystem::path& path) {
       .write(path);
 }
 
+/// Four steps with an AllReduce of NCCL's, to which rank 1 comes 40 ms late, as it computes; rank 0 hides 5
+/// ms of it. One more kernel was launched by a CUDA graph.
+void write_nccl(const std::filesystem::path& path) {
+  constexpr const char* kernel = "ncclDevKernel_AllReduce_Sum_f32_RING_LL";
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RecordingBuilder builder(rank, 2);
+    builder.runs(0, 1000 * ms).launches(100, 0);
+    builder.nccl_call(
+        {.function = "ncclCommInitRank", .begin = 1 * ms, .end = 2 * ms, .ranks = 2, .rank = rank});
+    for (std::uint64_t step = 0; step < 4; ++step) {
+      const std::uint64_t at = (100 + 200 * step) * ms;
+      const std::uint64_t computed = at + (rank == 0 ? 40 : 80) * ms;
+      builder.range("step", at, at + 200 * ms)
+          .kernel(at, computed, "_Z7stencilv")
+          .nccl_call({.function = "ncclAllReduce",
+                      .begin = at + 5 * ms,
+                      .end = at + 7 * ms,
+                      .bytes = std::uint64_t{64} << 20,
+                      .ordinal = static_cast<std::uint32_t>(step + 1)})
+          .launched_kernel(at + 6 * ms, computed, at + 100 * ms, kernel)
+          .call({.function = "MPI_Barrier",
+                 .begin = at + 120 * ms,
+                 .end = at + 130 * ms,
+                 .call_site = 0x40,
+                 .collective_ordinal = static_cast<std::uint32_t>(step + 1)});
+      if (rank == 0) {
+        builder.kernel(at + 90 * ms, at + 95 * ms, "_Z4halov");
+      }
+    }
+    builder.kernel(860 * ms, 870 * ms, kernel).write(path);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -337,5 +370,6 @@ int main(int argc, char** argv) {
   write_hostile(folder(directory, "hostile"));
   write_long_run(folder(directory, "long_run"));
   write_unfinished(folder(directory, "unfinished"));
+  write_nccl(folder(directory, "nccl"));
   return 0;
 }

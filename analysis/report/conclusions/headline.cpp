@@ -53,6 +53,30 @@ std::string host_code_verdict(const Report& report) {
   return text;
 }
 
+/// Tells the kind that exposes most, and how much of it is waiting, and for whom.
+std::string nccl_verdict(const Report& report) {
+  std::string text = "NCCL: its kernels run, and no other.";
+  std::uint64_t exposed_ns = 0;
+  std::uint64_t waiting_ns = 0;
+  if (report.nccl) {
+    for (const NcclKindFigures& each : report.nccl->kinds) {
+      exposed_ns += each.exposed_ns;
+      waiting_ns += each.exposed_waiting_ns;
+    }
+  }
+  if (exposed_ns == 0) {
+    return text;
+  }
+  const NcclKindFigures& most = report.nccl->kinds.front();
+  text += fmt::format(" Of what they expose, {} is {}", percent_text(share_of(most.exposed_ns, exposed_ns)),
+                      most.kind);
+  if (waiting_ns != 0 && !report.nccl->late.empty()) {
+    text += fmt::format("; {} is waiting for ranks that come late, above all rank {}",
+                        percent_text(share_of(waiting_ns, exposed_ns)), report.nccl->late.front().rank);
+  }
+  return text + ".";
+}
+
 /// Returns what a part is, and where most of it.
 std::string verdict_on(const Report& report, TimePart part) {
   switch (part) {
@@ -69,7 +93,7 @@ std::string verdict_on(const Report& report, TimePart part) {
     case TimePart::cuda_synchronisation:
       return "CUDA synchronisation: the host waits for the GPU, on which no kernel and no copy runs.";
     case TimePart::nccl:
-      return "NCCL: its kernels run, and no other.";
+      return nccl_verdict(report);
     case TimePart::mpi_files:
       return "files: the host is in MPI_File calls, and no kernel runs.";
     default:

@@ -104,6 +104,7 @@ Json document_of(const Report& report) {
   json["collectives"] = list_of(report.collectives);
   json["late_ranks"] = list_of(report.late_ranks);
   json["latecomers"] = list_of(report.latecomers);
+  json["nccl"] = report.nccl ? of(*report.nccl) : Json(nullptr);
   json["late_receives"] = list_of(report.late_receives);
   json["longest_waits"] = list_of(report.longest_waits);
   json["staging_by_hand"] = list_of(report.hand_staging);
@@ -133,6 +134,9 @@ Json short_document_of(const Report& report, std::size_t most_rows) {
   }
   for (const char* list : {"gpus", "throttled"}) {
     shorten(json["gpu_power"][list], most_rows, std::string("gpu_power.") + list, left_out);
+  }
+  if (json["nccl"].is_object()) {
+    shorten(json["nccl"]["late_ranks"], most_rows, "nccl.late_ranks", left_out);
   }
   if (json["replay"].is_object()) {
     for (const char* list : {"calls", "ranks"}) {

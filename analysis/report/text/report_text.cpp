@@ -23,6 +23,7 @@ constexpr Section sections[] = {
     {write_causes, true},          //
     {write_advice, true},          //
     {write_replay, true},          //
+    {write_nccl, true},            //
     {write_call_sites, true},      //
     {write_call_paths, false},     //
     {write_ranks, true},           //

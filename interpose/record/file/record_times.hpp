@@ -30,6 +30,7 @@ struct RecordTimes {
     case trace::RecordKind::cuda_synchronisation:
     case trace::RecordKind::range:
     case trace::RecordKind::gpu_sample:
+    case trace::RecordKind::nccl_call:
       times.is_timed = true;
       std::memcpy(&times.begin_ns, record, sizeof times.begin_ns);
       std::memcpy(&times.end_ns, static_cast<const std::byte*>(record) + sizeof times.begin_ns,

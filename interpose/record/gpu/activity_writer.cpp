@@ -77,7 +77,7 @@ void ActivityWriter::write(const CUpti_Activity& record) noexcept {
       const auto& call = as<CUpti_ActivityAPI>(record);
       traced_calls_.fetch_add(1, std::memory_order_relaxed);
       clock_.call_began(call.correlationId, call.start);
-      if (knows_threads_) calls_.call_was_by(call.correlationId, call.threadId);
+      if (knows_threads_) calls_.call_was_by(call.correlationId, {call.threadId, call.start});
       break;
     }
     case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
@@ -138,7 +138,11 @@ void ActivityWriter::put(Record& record) noexcept {
   constexpr bool has_thread = requires {
     record.thread_id;
   };
-  if constexpr (has_thread) record.thread_id = calls_.thread_of(record.correlation);
+  if constexpr (has_thread) {
+    const IssuingCalls::Issue issue = calls_.issue_of(record.correlation);
+    record.thread_id = issue.thread_id;
+    record.issued_ns = issue.at_ns;
+  }
   Lane* lane = lane_of_this_thread();
   std::byte* place = lane == nullptr ? nullptr : lane->append(&record);
   if (lane != nullptr) calls_.keep_since(lane->oldest_block());
@@ -147,8 +151,10 @@ void ActivityWriter::put(Record& record) noexcept {
   } else if (record.own == 0) {
     IssuingCalls::Written where{.own = reinterpret_cast<std::uint8_t*>(place + offsetof(Record, own)),
                                 .block = lane->block()};
-    if constexpr (has_thread)
+    if constexpr (has_thread) {
       where.thread_id = reinterpret_cast<std::uint32_t*>(place + offsetof(Record, thread_id));
+      where.issued_ns = reinterpret_cast<std::uint64_t*>(place + offsetof(Record, issued_ns));
+    }
     calls_.remember(record.correlation, where);
   }
 }

@@ -29,19 +29,20 @@ bool IssuingCalls::is_own(std::uint32_t correlation) const noexcept {
   return own_calls_ && correlation != 0 && own_calls_[correlation % own_calls] == correlation;
 }
 
-void IssuingCalls::call_was_by(std::uint32_t correlation, std::uint32_t thread_id) noexcept {
-  if (!callers_ || thread_id == 0) return;
-  callers_[correlation % activities] = {correlation, thread_id};
-  for_activities_of(correlation, [thread_id](const Written& where) {
+void IssuingCalls::call_was_by(std::uint32_t correlation, Issue issue) noexcept {
+  if (!callers_ || issue.thread_id == 0) return;
+  callers_[correlation % activities] = {correlation, issue};
+  for_activities_of(correlation, [issue](const Written& where) {
     if (where.thread_id == nullptr) return;
-    std::atomic_ref<std::uint32_t>(*where.thread_id).store(thread_id, std::memory_order_relaxed);
+    std::atomic_ref<std::uint32_t>(*where.thread_id).store(issue.thread_id, std::memory_order_relaxed);
+    std::atomic_ref<std::uint64_t>(*where.issued_ns).store(issue.at_ns, std::memory_order_relaxed);
   });
 }
 
-std::uint32_t IssuingCalls::thread_of(std::uint32_t correlation) const noexcept {
-  if (!callers_ || correlation == 0) return 0;
+IssuingCalls::Issue IssuingCalls::issue_of(std::uint32_t correlation) const noexcept {
+  if (!callers_ || correlation == 0) return {};
   const Caller& caller = callers_[correlation % activities];
-  return caller.correlation == correlation ? caller.thread_id : 0;
+  return caller.correlation == correlation ? caller.issue : Issue{};
 }
 
 void IssuingCalls::remember(std::uint32_t correlation, Written where) noexcept {

@@ -1,5 +1,5 @@
-// Joins what CUPTI tells of a driver call (its thread; an external-correlation record, which marks it as
-// Penstock's own) with the activities that the call issued. Their records arrive in any order and in
+// Joins what CUPTI tells of a driver call (its thread and begin; an external-correlation record, which marks
+// it as Penstock's own) with the activities that the call issued. Their records arrive in any order and in
 // different buffers. An activity is therefore written at once, as the application's and of no known thread,
 // and completed in the recording when the other records arrive. Only the latest are remembered.
 #pragma once
@@ -19,20 +19,26 @@ class IssuingCalls {
   static constexpr std::size_t own_calls = std::size_t{1} << 20;
   static constexpr std::size_t activities = std::size_t{1} << 17;
 
+  /// Who made a call, and when.
+  struct Issue {
+    std::uint32_t thread_id = 0;  ///< 0: not known, nor the time
+    std::uint64_t at_ns = 0;
+  };
+
   /// The members of an activity's record, where it lies in the recording.
   struct Written {
     std::uint8_t* own = nullptr;
-    std::uint32_t* thread_id = nullptr;  ///< null: its record has none
-    std::uint64_t block = 0;             ///< the number of the block in its lane
+    std::uint32_t* thread_id = nullptr;  ///< null: its record has none, nor the next one
+    std::uint64_t* issued_ns = nullptr;
+    std::uint64_t block = 0;  ///< the number of the block in its lane
   };
 
   /// Marks the activities of the call `correlation`, which was Penstock's own, and remembers the call.
   void call_is_own(std::uint32_t correlation) noexcept;
   [[nodiscard]] bool is_own(std::uint32_t correlation) const noexcept;
-  /// Notes in the activities of the call who made it, and remembers the call.
-  void call_was_by(std::uint32_t correlation, std::uint32_t thread_id) noexcept;
-  /// Returns 0 if it is not known.
-  [[nodiscard]] std::uint32_t thread_of(std::uint32_t correlation) const noexcept;
+  /// Notes in the activities of the call who made it and when, and remembers the call.
+  void call_was_by(std::uint32_t correlation, Issue issue) noexcept;
+  [[nodiscard]] Issue issue_of(std::uint32_t correlation) const noexcept;
   /// Leaves activities in earlier blocks as they are: others may be written there by now.
   void keep_since(std::uint64_t block) noexcept { oldest_block_ = block; }
   /// Remembers an activity of the call that was written as the application's.
@@ -46,7 +52,7 @@ class IssuingCalls {
   };
   struct Caller {
     std::uint32_t correlation;
-    std::uint32_t thread_id;
+    Issue issue;
   };
   struct Free {
     void operator()(void* memory) const noexcept { std::free(memory); }

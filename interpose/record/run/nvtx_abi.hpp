@@ -49,6 +49,9 @@ using GetExportTable = const void* (*)(std::uint32_t table);
 
 enum MessageType : std::int32_t { message_ascii = 1, message_unicode = 2, message_registered = 3 };
 
+/// EventAttributes::payload is the address of PayloadData.
+inline constexpr std::int32_t payload_extended = static_cast<std::int32_t>(0xDFBD0009);
+
 struct EventAttributes {
   std::uint16_t version;
   std::uint16_t size;
@@ -56,7 +59,7 @@ struct EventAttributes {
   std::int32_t color_type;
   std::uint32_t color;
   std::int32_t payload_type;
-  std::int32_t reserved;
+  std::int32_t payloads;  ///< of payload_extended: their number; else reserved
   std::uint64_t payload;
   std::int32_t message_type;
   union {
@@ -64,6 +67,82 @@ struct EventAttributes {
     const wchar_t* unicode;
     const void* registered;  ///< what register_string returned
   } message;
+};
+
+// The extension for payloads, whose functions lie in one segment of slots, by their callback id.
+
+enum ExtensionModule : std::uint16_t { module_payload = 2 };
+
+enum Payload : unsigned {
+  payload_schema_register = 0,
+  payload_range_push = 3,
+  payload_range_pop = 4,
+  payload_range_start = 5,
+  payload_range_end = 6,
+};
+
+struct ExtensionSegment {
+  std::size_t id;
+  std::size_t slot_count;
+  std::intptr_t* slots;
+};
+
+struct ExtensionModuleInfo {
+  std::uint16_t nvtx_version;
+  std::uint16_t struct_size;
+  std::uint16_t module_id;
+  std::uint16_t compatible_id;
+  std::size_t segment_count;
+  ExtensionSegment* segments;
+  std::intptr_t (*get_export_function)(std::uint32_t);
+  const void* information;
+};
+
+struct PayloadData {
+  std::uint64_t schema_id;
+  std::size_t size;  ///< SIZE_MAX: that of the schema
+  const void* payload;
+};
+
+enum PayloadEntryType : std::uint64_t {
+  entry_int = 5,
+  entry_int32 = 15,
+  entry_uint64 = 18,
+  entry_size = 22,
+};
+
+struct PayloadSchemaEntry {
+  std::uint64_t flags;  ///< 0: a plain value
+  std::uint64_t type;
+  const char* name;
+  const char* description;
+  std::uint64_t array_or_union_detail;
+  std::uint64_t offset;  ///< 0: at the begin, or where alignment puts it
+  const void* semantics;
+  const void* reserved;
+};
+
+enum PayloadSchemaField : std::uint64_t {
+  schema_has_entries = 1u << 4,
+  schema_has_entry_count = 1u << 5,
+  schema_has_static_size = 1u << 6,
+  schema_has_id = 1u << 8,
+};
+
+/// The first schema id that a program may choose itself.
+inline constexpr std::uint64_t first_static_schema = std::uint64_t{1} << 24;
+
+/// Without its last field, which older headers do not have.
+struct PayloadSchema {
+  std::uint64_t fields;
+  const char* name;
+  std::uint64_t type;
+  std::uint64_t flags;
+  const PayloadSchemaEntry* entries;
+  std::size_t entry_count;
+  std::size_t static_size;
+  std::size_t pack_align;
+  std::uint64_t id;
 };
 
 }  // namespace penstock::record::nvtx

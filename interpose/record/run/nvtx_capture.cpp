@@ -14,7 +14,9 @@
 #include "interpose/record/file/recording.hpp"
 #include "interpose/record/file/window.hpp"
 #include "interpose/record/recorder.hpp"
+#include "interpose/record/run/nccl_calls.hpp"
 #include "interpose/record/run/nvtx_abi.hpp"
+#include "interpose/record/run/nvtx_names.hpp"
 
 namespace penstock::record {
 
@@ -25,86 +27,6 @@ std::atomic<bool> is_wanted{false};
 
 bool records() noexcept {
   return is_wanted.load(std::memory_order_relaxed) && is_on();
-}
-
-/// A domain or a registered string. NVTX's handles are pointers to it. It may be made before the recording
-/// begins, so its id is looked up at the first use.
-class Named {
- public:
-  /// Never destroyed, as programs keep their handles.
-  [[nodiscard]] static Named* make(std::string text) {
-    auto* const named = new Named(std::move(text));
-    named->next_ = all_.load(std::memory_order_relaxed);
-    while (!all_.compare_exchange_weak(named->next_, named, std::memory_order_release)) {
-    }
-    return named;
-  }
-
-  [[nodiscard]] std::uint32_t id() noexcept {
-    std::uint32_t id = id_.load(std::memory_order_relaxed);
-    if (id == trace::no_string) {
-      id = intern(text_);
-      id_.store(id, std::memory_order_relaxed);
-    }
-    return id;
-  }
-
- private:
-  explicit Named(std::string text) : text_(std::move(text)) {}
-
-  static constinit inline std::atomic<Named*> all_{nullptr};
-  Named* next_ = nullptr;
-  const std::string text_;
-  std::atomic<std::uint32_t> id_{trace::no_string};
-};
-
-/// Converts from UTF-32, which wchar_t is here, to UTF-8.
-std::string narrow(const wchar_t* wide) {
-  std::string text;
-  for (; *wide != 0; ++wide) {
-    const auto c = static_cast<std::uint32_t>(*wide);
-    const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80 | (c >> shift & 0x3f)); };
-    if (c < 0x80) {
-      text += static_cast<char>(c);
-    } else if (c < 0x800) {
-      text += static_cast<char>(0xc0 | c >> 6), tail(0);
-    } else if (c < 0x10000) {
-      text += static_cast<char>(0xe0 | c >> 12), tail(6), tail(0);
-    } else {
-      text += static_cast<char>(0xf0 | (c >> 18 & 7)), tail(12), tail(6), tail(0);
-    }
-  }
-  return text;
-}
-
-std::uint32_t id_of(const char* text) noexcept {
-  return text == nullptr ? trace::no_string : intern(text);
-}
-
-std::uint32_t id_of(const wchar_t* text) noexcept try {
-  return text == nullptr ? trace::no_string : intern(narrow(text));
-} catch (...) {
-  return trace::no_string;
-}
-
-std::uint32_t id_of(const nvtx::EventAttributes* attributes) noexcept {
-  if (attributes == nullptr) return trace::no_string;
-  switch (attributes->message_type) {
-    case nvtx::message_ascii:
-      return id_of(attributes->message.ascii);
-    case nvtx::message_unicode:
-      return id_of(attributes->message.unicode);
-    case nvtx::message_registered: {
-      auto* named = static_cast<Named*>(const_cast<void*>(attributes->message.registered));
-      return named == nullptr ? trace::no_string : named->id();
-    }
-    default:
-      return trace::no_string;
-  }
-}
-
-std::uint32_t id_of_domain(void* domain) noexcept {
-  return domain == nullptr ? trace::no_string : static_cast<Named*>(domain)->id();
 }
 
 struct OpenRange {
@@ -241,10 +163,22 @@ int on_pop() noexcept {
   return records() ? stack_of_thread.pop(nullptr) : RangeStack::none_open;
 }
 int on_domain_push(void* domain, const nvtx::EventAttributes* attributes) noexcept {
-  return records() ? stack_of_thread.push(domain, id_of(attributes)) : RangeStack::none_open;
+  if (!records()) return RangeStack::none_open;
+  const std::uint32_t name = id_of(attributes);
+  if (const NcclSchemas* nccl = nccl_schemas_of(domain)) begin_nccl_call(name, nccl->read(attributes));
+  return stack_of_thread.push(domain, name);
+}
+int on_payload_pop(void* domain, const nvtx::PayloadData* payloads, std::size_t count) noexcept {
+  if (!records()) return RangeStack::none_open;
+  if (const NcclSchemas* nccl = nccl_schemas_of(domain)) end_nccl_call(nccl->read(payloads, count));
+  return stack_of_thread.pop(domain);
 }
 int on_domain_pop(void* domain) noexcept {
-  return records() ? stack_of_thread.pop(domain) : RangeStack::none_open;
+  return on_payload_pop(domain, nullptr, 0);
+}
+/// The names of such ranges would be in their payloads.
+int on_payload_push(void* domain, const nvtx::PayloadData*, std::size_t) noexcept {
+  return on_domain_push(domain, nullptr);
 }
 
 template <typename Message>
@@ -261,19 +195,36 @@ void on_domain_end(void*, nvtx::RangeId id) noexcept {
   on_end(id);
 }
 
+nvtx::RangeId on_payload_start(void* domain, const nvtx::PayloadData*, std::size_t) noexcept {
+  return on_domain_start(domain, nullptr);
+}
+void on_payload_end(void*, nvtx::RangeId id, const nvtx::PayloadData*, std::size_t) noexcept {
+  on_end(id);
+}
+/// Returns the id that the program has chosen; others are not kept.
+std::uint64_t on_schema(void* domain, const nvtx::PayloadSchema* schema) noexcept {
+  if (NcclSchemas* nccl = nccl_schemas_of(domain)) nccl->add(schema);
+  return schema != nullptr && (schema->fields & nvtx::schema_has_id) != 0 ? schema->id : 0;
+}
+
 void* make_named(const char* text) noexcept try {
   return Named::make(text == nullptr ? "" : text);
 } catch (...) {
   return nullptr;
 }
 void* make_named(const wchar_t* text) noexcept try {
-  return Named::make(text == nullptr ? std::string() : narrow(text));
+  return Named::make(text == nullptr ? std::string() : to_utf8(text));
 } catch (...) {
   return nullptr;
 }
 template <typename Text>
-void* create_domain(Text name) noexcept {
-  return make_named(name);
+void* create_domain(Text name) noexcept try {
+  void* const domain = make_named(name);
+  if (auto* named = static_cast<Named*>(domain); named != nullptr && named->text() == "NCCL")
+    named->give_schemas();
+  return domain;
+} catch (...) {
+  return nullptr;
 }
 template <typename Text>
 void* register_string(void*, Text text) noexcept {
@@ -317,6 +268,19 @@ void install(const nvtx::ExportTableCallbacks& callbacks) noexcept {
   core2.install(nvtx::core2_domain_create_w, &create_domain<const wchar_t*>);
 }
 
+void install(const nvtx::ExtensionModuleInfo& module) noexcept {
+  if (module.segment_count == 0 || module.segments == nullptr) return;
+  const nvtx::ExtensionSegment& functions = module.segments[0];
+  const auto install = [&](unsigned id, auto* ours) {
+    if (id < functions.slot_count) functions.slots[id] = reinterpret_cast<std::intptr_t>(ours);
+  };
+  install(nvtx::payload_schema_register, &on_schema);
+  install(nvtx::payload_range_push, &on_payload_push);
+  install(nvtx::payload_range_pop, &on_payload_pop);
+  install(nvtx::payload_range_start, &on_payload_start);
+  install(nvtx::payload_range_end, &on_payload_end);
+}
+
 /// Returns whether NVTX, which reads that variable at its first call, will find this library.
 bool environment_names_us() noexcept {
   const char* named = std::getenv("NVTX_INJECTION64_PATH");
@@ -351,5 +315,15 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(
   install(*callbacks);
   is_injected.store(true);
   if (records()) recording().add_features(penstock::trace::feature::ranges);
+  return 1;
+}
+
+/// Called by NVTX at the first call of an extension, in each module of the program. Nonzero: what we have not
+/// set does nothing.
+extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
+    penstock::record::nvtx::ExtensionModuleInfo* module) {
+  using namespace penstock::record;
+  if (module == nullptr || module->struct_size < sizeof *module) return 0;
+  if (module->module_id == nvtx::module_payload) install(*module);
   return 1;
 }

@@ -94,6 +94,46 @@ TEST_F(CsvExport, an_answer_of_a_gpus_driver_is_a_row) {
   EXPECT_EQ(rows[1].at("energy_mj"), "");
 }
 
+TEST_F(CsvExport, a_call_of_NCCL_is_a_row_and_its_kernel_says_who_issued_it_and_when) {
+  write(RecordingBuilder(0, 1)
+            .runs(0, 9000)
+            .launches(4711, 0)
+            .nccl_call({.function = "ncclReduce",
+                        .begin = 100,
+                        .end = 120,
+                        .communicator = 0xc0ffee,
+                        .bytes = 64,
+                        .ordinal = 3,
+                        .peer = 0})
+            .nccl_call({.function = "ncclGroupEnd", .begin = 130, .end = 140, .communicator = 0})
+            .launched_kernel(110, 150, 180, "ncclDevKernel_Reduce_Sum_f32_RING_LL")
+            .launches(0, 0)
+            .kernel(200, 210));
+  export_it();
+  const std::vector<Row> calls = table("nccl_calls.csv");
+  ASSERT_EQ(calls.size(), 2u);
+  const Row first{{"rank", "0"},
+                  {"os_thread", "4711"},
+                  {"begin_ns", "100"},
+                  {"end_ns", "120"},
+                  {"function", "ncclReduce"},
+                  {"nccl_communicator", "0000000000c0ffee"},
+                  {"number", "3"},
+                  {"bytes", "64"},
+                  {"peer", "0"},
+                  {"communicator_ranks", ""},
+                  {"communicator_rank", ""}};
+  EXPECT_EQ(calls[0], first);
+  EXPECT_EQ(calls[1].at("nccl_communicator"), "");
+  EXPECT_EQ(calls[1].at("bytes"), "");
+  const std::vector<Row> kernels = table("gpu_activities.csv");
+  ASSERT_EQ(kernels.size(), 2u);
+  EXPECT_EQ(kernels[0].at("os_thread"), "4711");
+  EXPECT_EQ(kernels[0].at("issued_ns"), "110");
+  EXPECT_EQ(kernels[1].at("os_thread"), "");
+  EXPECT_EQ(kernels[1].at("issued_ns"), "");
+}
+
 TEST_F(CsvExport, a_call_is_a_row_with_times_since_the_first_rank_came_out_of_MPI_Init) {
   write(RecordingBuilder(0, 2)
             .runs(500, 9000)

@@ -22,7 +22,8 @@ RecordingBuilder everything(std::int32_t rank, std::int32_t ranks) {
       .fact("network", "ethernet eth0 12 34")
       .gpu_sample({.at = 400, .energy_mj = 5})
       .gpu_sample({.at = 4400, .energy_mj = 9, .throttle_reasons = trace::throttle::heat})
-      .runs(0, 5000);
+      .runs(0, 5000)
+      .nccl_call({.function = "ncclCommInitRank", .begin = 410, .end = 420, .ranks = ranks, .rank = rank});
   trace::Thread next{};
   next.thread_id = RecordingBuilder::thread_of_lane(1);
   next.name[0] = 'x';
@@ -43,6 +44,18 @@ RecordingBuilder everything(std::int32_t rank, std::int32_t ranks) {
         .kernel(t, t + 300, "_Z4bulkv")
         .kernel(t + 200, t + 250, "pull", true)
         .copy(t + 300, t + 320, 4096, 2)
+        .nccl_call({.function = "ncclAllReduce",
+                    .begin = t + 20,
+                    .end = t + 40,
+                    .bytes = 64,
+                    .ordinal = static_cast<std::uint32_t>(step + 1)})
+        .launched_kernel(t + 30, t + 310, t + 400, "ncclDevKernel_AllReduce_Sum_f32_RING_LL")
+        .nccl_call({.function = "ncclGroupStart", .begin = t + 41, .end = t + 42})
+        .nccl_call(
+            {.function = "ncclSend", .begin = t + 43, .end = t + 44, .bytes = 8, .ordinal = 1, .peer = peer})
+        .nccl_call({.function = "ncclRecv", .begin = t + 45, .end = t + 46, .ordinal = 1, .peer = peer})
+        .nccl_call({.function = "ncclGroupEnd", .begin = t + 47, .end = t + 50})
+        .launched_kernel(t + 48, t + 400, t + 420, "_Z22ncclDevKernel_SendRecvP4args")
         .call({.function = "MPI_Isend",
                .begin = t + 330,
                .end = t + 340,

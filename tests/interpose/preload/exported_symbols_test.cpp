@@ -48,7 +48,7 @@ TEST(ExportedSymbols, nothing_is_exported_but_MPI_and_the_entry_points_for_CUDA_
   Names rest = symbols(PRELOAD_LIBRARY, "--defined-only", "ABCDGRTVWiu");
   std::erase_if(rest, [](const std::string& name) { return name.starts_with("MPI_"); });
   for (const char* const known : {"MPIX_Query_cuda_support", "MPIX_GPU_query_support", "InitializeInjection",
-                                  "InitializeInjectionNvtx2"}) {
+                                  "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}) {
     rest.erase(known);
   }
   EXPECT_EQ(rest, Names{});

@@ -53,21 +53,23 @@ TEST(IssuingCalls, stays_right_while_ids_wrap_round) {
   }
 }
 
-TEST(IssuingCalls, tell_an_activitys_thread_in_whatever_order_the_records_come) {
+TEST(IssuingCalls, tell_who_issued_an_activity_and_when_in_whatever_order_the_records_come) {
   IssuingCalls calls;
   std::array<std::uint8_t, 4> marks{};
   std::array<std::uint32_t, 3> threads{};
-  calls.remember(7, {&marks[0], &threads[0]});
-  calls.remember(8, {&marks[1], &threads[1]});
-  calls.remember(7, {&marks[2], &threads[2]});
+  std::array<std::uint64_t, 3> times{};
+  calls.remember(7, {&marks[0], &threads[0], &times[0]});
+  calls.remember(8, {&marks[1], &threads[1], &times[1]});
+  calls.remember(7, {&marks[2], &threads[2], &times[2]});
   calls.remember(7, {&marks[3]});  // a synchronisation's, which has no thread
-  calls.call_was_by(7, 4711);
+  calls.call_was_by(7, {4711, 123});
   EXPECT_EQ(threads, (std::array<std::uint32_t, 3>{4711, 0, 4711}));
+  EXPECT_EQ(times, (std::array<std::uint64_t, 3>{123, 0, 123}));
   EXPECT_EQ(marks, (std::array<std::uint8_t, 4>{}));
-  EXPECT_EQ(calls.thread_of(7), 4711u);
-  EXPECT_EQ(calls.thread_of(8), 0u);
-  EXPECT_EQ(calls.thread_of(7 + IssuingCalls::activities), 0u);
-  EXPECT_EQ(calls.thread_of(0), 0u);
+  EXPECT_EQ(calls.issue_of(7).thread_id, 4711u);
+  EXPECT_EQ(calls.issue_of(7).at_ns, 123u);
+  for (const std::uint32_t unknown : {8u, 7u + static_cast<std::uint32_t>(IssuingCalls::activities), 0u})
+    EXPECT_EQ(calls.issue_of(unknown).thread_id, 0u);
 }
 
 constexpr StreamOfContext own_stream{1, 5};

@@ -249,7 +249,7 @@ TEST(CuptiCapture, own_work_is_marked_in_whatever_order_and_buffer_the_records_c
   EXPECT_EQ(recording.all<trace::CudaSynchronisation>(trace::RecordKind::cuda_synchronisation).at(0).own, 1);
 }
 
-TEST(CuptiCapture, GPU_work_bears_the_thread_that_issued_it_in_whatever_order_the_records_come) {
+TEST(CuptiCapture, GPU_work_bears_who_issued_it_and_when_in_whatever_order_the_records_come) {
   const TemporaryFolder folder;
   const auto result = in_child([&] {
     const FakeCuptiControl& cupti = load_fake();
@@ -263,11 +263,11 @@ TEST(CuptiCapture, GPU_work_bears_the_thread_that_issued_it_in_whatever_order_th
   });
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   const ReadRecording recording(folder.recording());
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> threads;
+  std::vector<std::array<std::uint64_t, 3>> issues;
   for (const auto& k : recording.all<trace::DeviceActivity>(trace::RecordKind::kernel)) {
-    threads.emplace_back(k.correlation, k.thread_id);
+    issues.push_back({k.correlation, k.thread_id, k.issued_ns});
   }
-  EXPECT_EQ(threads, (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{1, 4711}, {2, 4712}, {3, 0}}));
+  EXPECT_EQ(issues, (std::vector<std::array<std::uint64_t, 3>>{{1, 4711, 900}, {2, 4712, 910}, {3, 0, 0}}));
 }
 
 TEST(CuptiCapture, a_CUPTI_that_numbers_threads_its_own_way_tells_no_thread) {

@@ -98,7 +98,11 @@ TEST_P(GpuActivity, is_recorded_and_own_work_told_apart_whenever_CUDA_comes) {
     EXPECT_NE(recording.text(kernel.name).find("count_up"), std::string::npos) << recording.text(kernel.name);
   }
   std::set<std::uint32_t> launching;
-  for (const auto& kernel : kernels) launching.insert(kernel.thread_id);
+  for (const auto& kernel : kernels) {
+    launching.insert(kernel.thread_id);
+    EXPECT_GT(kernel.issued_ns, header.begin_ns);
+    EXPECT_LE(kernel.issued_ns, kernel.end_ns);
+  }
   EXPECT_EQ(launching, std::set{static_cast<std::uint32_t>(header.process_id)});
 
   const auto copies = recording.all<trace::DeviceActivity>(trace::RecordKind::device_copy);

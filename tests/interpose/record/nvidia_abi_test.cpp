@@ -3,6 +3,7 @@
 #include <cupti.h>
 #include <gtest/gtest.h>
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 #if __has_include(<nvml.h>)
 #include <nvml.h>
 #endif
@@ -92,6 +93,39 @@ static_assert(sizeof(nvtx::EventAttributes) == sizeof(nvtxEventAttributes_t));
 static_assert(offsetof(nvtx::EventAttributes, message_type) == offsetof(nvtxEventAttributes_t, messageType));
 static_assert(offsetof(nvtx::EventAttributes, message) == offsetof(nvtxEventAttributes_t, message));
 static_assert(sizeof(nvtx::ExportTableCallbacks) == sizeof(NvtxExportTableCallbacks));
+static_assert(offsetof(nvtx::EventAttributes, payload_type) == offsetof(nvtxEventAttributes_t, payloadType));
+static_assert(offsetof(nvtx::EventAttributes, payloads) == offsetof(nvtxEventAttributes_t, reserved0));
+static_assert(offsetof(nvtx::EventAttributes, payload) == offsetof(nvtxEventAttributes_t, payload));
+static_assert(nvtx::payload_extended == NVTX_PAYLOAD_TYPE_EXT);
+static_assert(nvtx::module_payload == NVTX_EXT_PAYLOAD_MODULEID);
+static_assert(nvtx::payload_schema_register == NVTX3EXT_CBID_nvtxPayloadSchemaRegister);
+static_assert(nvtx::payload_range_push == NVTX3EXT_CBID_nvtxRangePushPayload);
+static_assert(nvtx::payload_range_pop == NVTX3EXT_CBID_nvtxRangePopPayload);
+static_assert(nvtx::payload_range_start == NVTX3EXT_CBID_nvtxRangeStartPayload);
+static_assert(nvtx::payload_range_end == NVTX3EXT_CBID_nvtxRangeEndPayload);
+static_assert(sizeof(nvtx::ExtensionModuleInfo) == sizeof(nvtxExtModuleInfo_t));
+static_assert(offsetof(nvtx::ExtensionModuleInfo, module_id) == offsetof(nvtxExtModuleInfo_t, moduleId));
+static_assert(offsetof(nvtx::ExtensionModuleInfo, segments) == offsetof(nvtxExtModuleInfo_t, segments));
+static_assert(sizeof(nvtx::ExtensionSegment) == sizeof(nvtxExtModuleSegment_t));
+static_assert(offsetof(nvtx::ExtensionSegment, slots) == offsetof(nvtxExtModuleSegment_t, functionSlots));
+static_assert(sizeof(nvtx::PayloadData) == sizeof(nvtxPayloadData_t));
+static_assert(offsetof(nvtx::PayloadData, payload) == offsetof(nvtxPayloadData_t, payload));
+static_assert(sizeof(nvtx::PayloadSchemaEntry) == sizeof(nvtxPayloadSchemaEntry_t));
+static_assert(offsetof(nvtx::PayloadSchemaEntry, name) == offsetof(nvtxPayloadSchemaEntry_t, name));
+static_assert(offsetof(nvtx::PayloadSchemaEntry, offset) == offsetof(nvtxPayloadSchemaEntry_t, offset));
+static_assert(offsetof(nvtx::PayloadSchema, entries) == offsetof(nvtxPayloadSchemaAttr_t, entries));
+static_assert(offsetof(nvtx::PayloadSchema, static_size) ==
+              offsetof(nvtxPayloadSchemaAttr_t, payloadStaticSize));
+static_assert(offsetof(nvtx::PayloadSchema, id) == offsetof(nvtxPayloadSchemaAttr_t, schemaId));
+static_assert(nvtx::schema_has_entries == NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES);
+static_assert(nvtx::schema_has_entry_count == NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES);
+static_assert(nvtx::schema_has_static_size == NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_STATIC_SIZE);
+static_assert(nvtx::schema_has_id == NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID);
+static_assert(nvtx::first_static_schema == NVTX_PAYLOAD_SCHEMA_ID_STATIC_START);
+static_assert(nvtx::entry_int == NVTX_PAYLOAD_ENTRY_TYPE_INT &&
+              nvtx::entry_int32 == NVTX_PAYLOAD_ENTRY_TYPE_INT32 &&
+              nvtx::entry_uint64 == NVTX_PAYLOAD_ENTRY_TYPE_UINT64 &&
+              nvtx::entry_size == NVTX_PAYLOAD_ENTRY_TYPE_SIZE);
 
 TEST(NvidiaAbi, driver_call_ids_are_those_of_the_header) {
   const std::uint32_t expected[] = {

@@ -1,88 +1,23 @@
 // NVTX ranges through a table of functions as a program's NVTX has it, without NVIDIA's headers.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "child_process.hpp"
+#include "fake_program.hpp"
 #include "interpose/record/recorder.hpp"
-#include "interpose/record/run/nvtx_abi.hpp"
 #include "recording_reader.hpp"
-
-extern "C" int InitializeInjectionNvtx2(penstock::record::nvtx::GetExportTable);
 
 namespace penstock {
 namespace {
 
 namespace nvtx = record::nvtx;
+using test::FakeProgram;
 using test::in_child;
 using test::ReadRecording;
 using test::TemporaryFolder;
-
-/// A program's side of NVTX: pointers that the tool sets, all null at first.
-class FakeProgram {
- public:
-  static constexpr unsigned ids = 16;
-
-  [[nodiscard]] static int attach() { return InitializeInjectionNvtx2(export_table); }
-
-  template <typename Result, typename... Arguments>
-  static Result call(nvtx::Module module, unsigned id, Arguments... arguments) {
-    const nvtx::Function function = (module == nvtx::module_core ? core_ : core2_)[id];
-    if (function == nullptr) throw std::runtime_error("not attached");
-    return reinterpret_cast<Result (*)(Arguments...)>(function)(arguments...);
-  }
-  static int push(const char* name) { return call<int>(nvtx::module_core, nvtx::core_range_push_a, name); }
-  static int pop() { return call<int>(nvtx::module_core, nvtx::core_range_pop); }
-  static int push(void* domain, const nvtx::EventAttributes& attributes) {
-    return call<int>(nvtx::module_core2, nvtx::core2_range_push_ex, domain, &attributes);
-  }
-  static int pop(void* domain) { return call<int>(nvtx::module_core2, nvtx::core2_range_pop, domain); }
-  static nvtx::RangeId start(const char* name) {
-    return call<nvtx::RangeId>(nvtx::module_core, nvtx::core_range_start_a, name);
-  }
-  static void end(nvtx::RangeId id) { call<void>(nvtx::module_core, nvtx::core_range_end, id); }
-  static void* domain(const char* name) {
-    return call<void*>(nvtx::module_core2, nvtx::core2_domain_create_a, name);
-  }
-  static void* registered(void* domain, const char* text) {
-    return call<void*>(nvtx::module_core2, nvtx::core2_register_string_a, domain, text);
-  }
-
-  static nvtx::EventAttributes message(const char* text) {
-    nvtx::EventAttributes attributes{};
-    attributes.message_type = nvtx::message_ascii;
-    attributes.message.ascii = text;
-    return attributes;
-  }
-
- private:
-  static int function_table(int module, nvtx::FunctionTable* table, unsigned* size) {
-    static std::array<nvtx::Function*, ids> core_slots;
-    static std::array<nvtx::Function*, ids> core2_slots;
-    for (unsigned id = 0; id < ids; ++id) {
-      core_slots[id] = id == 0 ? nullptr : &core_[id];
-      core2_slots[id] = id == 0 ? nullptr : &core2_[id];
-    }
-    *size = ids;
-    if (module == nvtx::module_core)
-      *table = core_slots.data();
-    else if (module == nvtx::module_core2)
-      *table = core2_slots.data();
-    else
-      return 0;
-    return 1;
-  }
-  static const void* export_table(std::uint32_t table) {
-    static const nvtx::ExportTableCallbacks callbacks{sizeof callbacks, function_table};
-    return table == nvtx::table_callbacks ? &callbacks : nullptr;
-  }
-
-  static inline std::array<nvtx::Function, ids> core_{};
-  static inline std::array<nvtx::Function, ids> core2_{};
-};
 
 record::Identity with_nvtx(const TemporaryFolder& folder) {
   record::Identity identity = folder.identity();
@@ -424,6 +359,42 @@ TEST(NvtxCapture, is_off_when_GPU_activity_is_not_wanted) {
 
 TEST(NvtxCapture, a_program_whose_tables_are_unknown_is_refused) {
   EXPECT_EQ(InitializeInjectionNvtx2([](std::uint32_t) -> const void* { return nullptr; }), 0);
+}
+
+TEST(NvtxCapture, ranges_with_payloads_nest_like_others) {
+  const TemporaryFolder folder;
+  const auto result = in_child([&] {
+    ASSERT_EQ(FakeProgram::attach(), 1);
+    ASSERT_EQ(FakeProgram::attach_payloads(), 1);
+    void* solver = FakeProgram::domain("solver");
+    ASSERT_TRUE(record::begin(with_nvtx(folder)));
+    FakeProgram::push(solver, FakeProgram::message("outer"));
+    FakeProgram::push(solver, FakeProgram::message("popped with a payload"));
+    const nvtx::PayloadData data{nvtx::first_static_schema, 4, "abc"};
+    EXPECT_EQ(FakeProgram::pop_payload(solver, &data, 1), 1);
+    EXPECT_EQ(FakeProgram::pop(solver), 0);
+    EXPECT_EQ(FakeProgram::push_payload(solver, &data, 1), 0);
+    EXPECT_EQ(FakeProgram::pop(solver), 0);
+    record::end();
+  });
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  const ReadRecording recording(folder.recording());
+  EXPECT_EQ(named_ranges(recording),
+            (std::vector<NamedRange>{
+                {"solver", "popped with a payload", 1}, {"solver", "outer", 0}, {"solver", "", 0}}));
+  EXPECT_TRUE(recording.all<trace::NcclCall>(trace::RecordKind::nccl_call).empty()) << "not NCCL's";
+}
+
+TEST(NvtxCapture, an_unknown_extension_is_taken_as_it_is) {
+  nvtx::ExtensionModuleInfo module{};
+  module.struct_size = sizeof module;
+  module.module_id = 1;
+  EXPECT_EQ(InitializeInjectionNvtxExtension(&module), 1);
+  module.module_id = nvtx::module_payload;
+  EXPECT_EQ(InitializeInjectionNvtxExtension(&module), 1) << "it has no slots";
+  module.struct_size = 8;
+  EXPECT_EQ(InitializeInjectionNvtxExtension(&module), 0);
+  EXPECT_EQ(InitializeInjectionNvtxExtension(nullptr), 0);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ import { Head } from './head';
 import { Kernels } from './kernels';
 import { MatrixView } from './matrix';
 import { Messages } from './messages';
+import { has_nccl, Nccl } from './nccl';
 import { Others } from './others';
 import { Ranks } from './ranks';
 import { StagingByHand } from './staging';
@@ -35,6 +36,7 @@ const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['call-sites', 'Call sites', (report) => report.call_sites.length > 0],
   ['call-paths', 'Call paths', has_call_paths],
   ['messages', 'Messages', (report) => report.transports.length > 0 || report.collectives.length > 0],
+  ['nccl', 'NCCL', has_nccl],
   ['matrix', 'Matrix', (report) => report.matrix !== null],
   ['kernels', 'Kernels', (report) => report.kernels.length > 0],
   ['gpu-power', 'Power', has_gpu_power],
@@ -69,6 +71,7 @@ export function App({ report, timeline }: { report: Report; timeline: LoadedTime
         {has('call-sites') ? <CallSites report={report} /> : null}
         {has('call-paths') ? <CallPaths report={report} /> : null}
         {has('messages') ? <Messages report={report} /> : null}
+        <Nccl report={report} />
         <MatrixView report={report} />
         {has('kernels') ? <Kernels report={report} /> : null}
         <GpuPower report={report} />

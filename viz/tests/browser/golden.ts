@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Report } from '../../src/generated/report';
 
 const folder = process.env['PENSTOCK_PAGES'] ?? '';
-export const golden = ['late_sender', 'slow_step', 'many_ranks', 'ring', 'crowd', 'blind', 'hostile', 'long_run', 'unfinished'] as const;
+export const golden = ['late_sender', 'slow_step', 'many_ranks', 'ring', 'crowd', 'blind', 'hostile', 'long_run', 'unfinished', 'nccl'] as const;
 export type Golden = (typeof golden)[number];
 
 export const path_of = (name: string) => join(folder, `${name}.html`);

@@ -289,6 +289,20 @@ describe('a GPU that was throttled', () => {
   });
 });
 
+describe('NCCL', () => {
+  it('has a row for each kind of call, and one for each rank that comes late', async () => {
+    const { page, complaints } = await open('nccl');
+    expect(await cells(page, 'What NCCL’s calls took on the GPUs')).toEqual([['AllReduce', '8', '512.000', '10', '170.000', '160.000', '10.000', '80.000', '80.000', '3.36']]);
+    expect(await cells(page, 'Ranks whose kernels of NCCL began last')).toEqual([['1', 'AllReduce', '4', '160.000', '100.0', '0.0', 'stencil']]);
+    expect(await page.locator('#nccl .intro').textContent()).toMatch(/what is left is moving. Of 2 of 10 kernels it is not known when the other ranks' began/);
+    expect(complaints).toEqual([]);
+  });
+  it('is not there where it was not used', async () => {
+    const { page } = await open('ring');
+    expect(await page.locator('#nccl').count()).toBe(0);
+  });
+});
+
 describe('a job that did not end', () => {
   it('is told in red above all else', async () => {
     const { page } = await open('unfinished');

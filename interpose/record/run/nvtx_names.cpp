@@ -1,0 +1,57 @@
+#include "interpose/record/run/nvtx_names.hpp"
+
+namespace penstock::record {
+
+std::string to_utf8(const wchar_t* wide) {
+  std::string text;
+  for (; *wide != 0; ++wide) {
+    const auto c = static_cast<std::uint32_t>(*wide);
+    const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80 | (c >> shift & 0x3f)); };
+    if (c < 0x80) {
+      text += static_cast<char>(c);
+    } else if (c < 0x800) {
+      text += static_cast<char>(0xc0 | c >> 6), tail(0);
+    } else if (c < 0x10000) {
+      text += static_cast<char>(0xe0 | c >> 12), tail(6), tail(0);
+    } else {
+      text += static_cast<char>(0xf0 | (c >> 18 & 7)), tail(12), tail(6), tail(0);
+    }
+  }
+  return text;
+}
+
+std::uint32_t id_of(const char* text) noexcept {
+  return text == nullptr ? trace::no_string : intern(text);
+}
+
+std::uint32_t id_of(const wchar_t* text) noexcept try {
+  return text == nullptr ? trace::no_string : intern(to_utf8(text));
+} catch (...) {
+  return trace::no_string;
+}
+
+std::uint32_t id_of(const nvtx::EventAttributes* attributes) noexcept {
+  if (attributes == nullptr) return trace::no_string;
+  switch (attributes->message_type) {
+    case nvtx::message_ascii:
+      return id_of(attributes->message.ascii);
+    case nvtx::message_unicode:
+      return id_of(attributes->message.unicode);
+    case nvtx::message_registered: {
+      auto* named = static_cast<Named*>(const_cast<void*>(attributes->message.registered));
+      return named == nullptr ? trace::no_string : named->id();
+    }
+    default:
+      return trace::no_string;
+  }
+}
+
+std::uint32_t id_of_domain(void* domain) noexcept {
+  return domain == nullptr ? trace::no_string : static_cast<Named*>(domain)->id();
+}
+
+NcclSchemas* nccl_schemas_of(void* domain) noexcept {
+  return domain == nullptr ? nullptr : static_cast<Named*>(domain)->nccl_schemas();
+}
+
+}  // namespace penstock::record
