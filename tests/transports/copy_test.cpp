@@ -18,7 +18,7 @@
 namespace penstock::transports::test {
 namespace {
 
-constexpr std::size_t memory_bytes = 400'000;
+constexpr std::size_t memory_bytes = 200'000;
 
 /// Blocks and rows of any length at any distance.
 Layout irregular(std::uint32_t seed, std::size_t unit) {

@@ -21,6 +21,27 @@ void place(SimulatedGpuActivity& activity, Context& context, unsigned stream) {
   activity.stream = stream;
 }
 
+/// The work, as slow as asked for, and with word to the observer.
+std::function<void()> observed(Stream& stream, SimulatedGpuActivity activity, std::function<void()> work) {
+  if (const std::uint64_t least_ns = shortest_ns(activity); least_ns != 0) {
+    work = [least_ns, work = std::move(work)] {
+      const std::uint64_t end_ns = monotonic_ns() + least_ns;
+      work();
+      sleep_until_ns(end_ns);
+    };
+  }
+  const SimulatedGpuObserver* watching = observer.load(std::memory_order_acquire);
+  if (watching == nullptr) return work;
+  place(activity, stream.context(), stream.id());
+  watching->issued(activity.correlation);
+  return [watching, activity, work = std::move(work)]() mutable {
+    activity.start_ns = watching->now_ns();
+    work();
+    activity.end_ns = watching->now_ns();
+    watching->finished(&activity);
+  };
+}
+
 }  // namespace
 
 std::uint64_t monotonic_ns() noexcept {
@@ -30,23 +51,11 @@ std::uint64_t monotonic_ns() noexcept {
 }
 
 WorkPoint submit_observed(Stream& stream, SimulatedGpuActivity activity, std::function<void()> work) {
-  if (const std::uint64_t least_ns = shortest_ns(activity); least_ns != 0) {
-    work = [least_ns, work = std::move(work)] {
-      const std::uint64_t end_ns = monotonic_ns() + least_ns;
-      work();
-      sleep_until_ns(end_ns);
-    };
-  }
-  const SimulatedGpuObserver* watching = observer.load(std::memory_order_acquire);
-  if (watching == nullptr) return stream.submit(std::move(work));
-  place(activity, stream.context(), stream.id());
-  watching->issued(activity.correlation);
-  return stream.submit([watching, activity, work = std::move(work)]() mutable {
-    activity.start_ns = watching->now_ns();
-    work();
-    activity.end_ns = watching->now_ns();
-    watching->finished(&activity);
-  });
+  return stream.submit(observed(stream, activity, std::move(work)));
+}
+
+void perform_observed(Stream& stream, SimulatedGpuActivity activity, std::function<void()> work) {
+  stream.perform(observed(stream, activity, std::move(work)));
 }
 
 WaitActivity::WaitActivity(SimulatedGpuWait wait, Context& context, unsigned stream, unsigned event)

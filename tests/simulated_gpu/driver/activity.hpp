@@ -14,6 +14,9 @@ namespace simulated_gpu {
 /// correlation and place, and is delivered when the work is done.
 WorkPoint submit_observed(Stream& stream, SimulatedGpuActivity activity, std::function<void()> work);
 
+/// Does so before it returns.
+void perform_observed(Stream& stream, SimulatedGpuActivity activity, std::function<void()> work);
+
 /// A thread's wait, from construction to destruction.
 class WaitActivity {
  public:

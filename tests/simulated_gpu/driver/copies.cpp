@@ -77,17 +77,20 @@ CUresult copy(Stream& stream, const Side& destination, const Side& source, const
   if (wait == Wait::as_synchronous && from_memory == nullptr && lives_on_device(to_memory) &&
       extent.rows == 1 && extent.planes == 1 && extent.row_bytes <= most_kept_bytes)
     return copy_kept(stream, to, from, extent.row_bytes, activity);
-  const WorkPoint done = submit_observed(stream, activity, [=] {
+  const auto work = [=] {
     for (std::size_t plane = 0; plane < extent.planes; ++plane) {
       for (std::size_t row = 0; row < extent.rows; ++row) {
         std::memmove(to + plane * destination.plane_stride + row * destination.row_stride,
                      from + plane * source.plane_stride + row * source.row_stride, extent.row_bytes);
       }
     }
-  });
+  };
   const bool pageable = to_memory == nullptr || from_memory == nullptr;
   const bool on_devices = lives_on_device(to_memory) && lives_on_device(from_memory);
-  if (wait == Wait::as_asynchronous ? pageable : !on_devices) done.wait();
+  if (wait == Wait::as_asynchronous ? pageable : !on_devices)
+    perform_observed(stream, activity, work);
+  else
+    submit_observed(stream, activity, work);
   return CUDA_SUCCESS;
 }
 

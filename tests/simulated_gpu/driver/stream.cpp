@@ -90,6 +90,21 @@ WorkPoint Stream::submit_now(std::function<void()> work, std::vector<WorkPoint> 
   return queue_->submit(std::move(work), std::move(points));
 }
 
+void Stream::perform(std::function<void()> work) {
+  if (!begin_own()) {
+    submit(std::move(work)).wait();
+    return;
+  }
+  work();
+  queue_->end_own();
+}
+
+bool Stream::begin_own() {
+  if (kind_ == StreamKind::legacy) refuse_use_of_legacy_stream(context_);
+  const std::scoped_lock lock(context_.submit_mutex_);
+  return capture_ == nullptr && default_stream_rules().empty() && queue_->begin_own();
+}
+
 std::vector<WorkPoint> Stream::last() {
   if (kind_ == StreamKind::legacy) refuse_use_of_legacy_stream(context_);
   const std::scoped_lock lock(context_.submit_mutex_);

@@ -25,6 +25,8 @@ class Stream {
 
   /// Queues work under the default-stream rules.
   WorkPoint submit(std::function<void()> work, std::vector<WorkPoint> after = {});
+  /// Does work under the same rules before it returns; a captured stream's graph does it later.
+  void perform(std::function<void()> work);
   /// The end of all that the stream now stands for (the legacy stream: of the blocking streams too).
   [[nodiscard]] std::vector<WorkPoint> last();
 
@@ -42,6 +44,8 @@ class Stream {
 
  private:
   WorkPoint submit_now(std::function<void()> work, std::vector<WorkPoint> after);
+  /// Whether nothing is left that the stream's next work must wait for: WorkQueue::begin_own.
+  [[nodiscard]] bool begin_own();
   friend class Context;
   std::vector<WorkPoint> default_stream_rules();
 

@@ -28,6 +28,22 @@ WorkPoint WorkQueue::submit(std::function<void()> work, std::vector<WorkPoint> a
   return {shared_from_this(), submitted_};
 }
 
+bool WorkQueue::begin_own() {
+  const std::scoped_lock lock(mutex_);
+  if (completed_.load(std::memory_order_acquire) != submitted_) return false;
+  ++submitted_;
+  caller_works_ = true;
+  return true;
+}
+
+void WorkQueue::end_own() {
+  const std::scoped_lock lock(mutex_);
+  completed_.fetch_add(1, std::memory_order_release);
+  caller_works_ = false;
+  finished_.notify_all();
+  if (closed_ || !pending_.empty()) arrived_.notify_one();
+}
+
 WorkPoint WorkQueue::last() {
   const std::scoped_lock lock(mutex_);
   return {shared_from_this(), submitted_};
@@ -47,7 +63,7 @@ void WorkQueue::close() {
 void WorkQueue::run_worker() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    arrived_.wait(lock, [this] { return closed_ || !pending_.empty(); });
+    arrived_.wait(lock, [this] { return !caller_works_ && (closed_ || !pending_.empty()); });
     if (pending_.empty()) return;
     {
       const Work work = std::move(pending_.front());

@@ -1,5 +1,7 @@
 // Work in order: one queue a stream, run by a worker thread of its own. Work may have to wait for points in
-// other queues, which is all that default streams and events need. Knows no stream, event or memory.
+// other queues, which is all that default streams and events need. Who would wait for its work at once may do
+// it in the worker's stead: to wake two threads takes longer than most copies. Knows no stream, event or
+// memory.
 #pragma once
 
 #include <atomic>
@@ -31,6 +33,11 @@ class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
   /// Queues `work` behind everything submitted before and behind `after`.
   WorkPoint submit(std::function<void()> work, std::vector<WorkPoint> after = {});
 
+  /// Whether all submitted before is done; then the caller does the next work itself, and calls `end_own`
+  /// after it.
+  [[nodiscard]] bool begin_own();
+  void end_own();
+
   /// The end of what has been submitted so far.
   [[nodiscard]] WorkPoint last();
   [[nodiscard]] bool idle() noexcept;
@@ -54,6 +61,7 @@ class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
   std::uint64_t submitted_ = 0;
   std::atomic<std::uint64_t> completed_{0};
   bool worker_runs_ = false;
+  bool caller_works_ = false;  // between begin_own and end_own: the worker does not start what comes after
   bool closed_ = false;
 };
 
