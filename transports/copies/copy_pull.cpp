@@ -40,7 +40,7 @@ Status CopyPull::start() noexcept {
   const cuda::ContextScope scope(*context_);
   if (!scope.status().ok()) return scope.status();
   if (Status taken = cuda::Context::take_event(context_, copied_); !taken.ok()) return taken;
-  if (Status made = context_->next_pull_stream(stream_); !made.ok()) return made;
+  if (Status made = take_stream(); !made.ok()) return made;
   if (copies_block_ && !may_copy()) return {};
   if (lives_on_device(destination_.buffer.kind) && !destination_.is_free) {
     if (Status ordered = cuda::order_after_application(context_, stream_, destination_.handed_over_ns);
@@ -49,6 +49,13 @@ Status CopyPull::start() noexcept {
     }
   }
   return issue();
+}
+
+Status CopyPull::take_stream() noexcept {
+  if (!copies_block_) return context_->next_pull_stream(stream_);
+  const bool goes_up = lives_on_device(destination_.buffer.kind);
+  return context_->stream(goes_up ? cuda::StreamUse::blocking_upload : cuda::StreamUse::blocking_download,
+                          stream_);
 }
 
 Status CopyPull::advance(bool& finished) noexcept {

@@ -37,6 +37,7 @@ class CopyPull final : public Pull {
   [[nodiscard]] bool signal_at_end(std::atomic<std::uint32_t>* flag) noexcept override;
 
  private:
+  [[nodiscard]] Status take_stream() noexcept;
   [[nodiscard]] bool may_copy() noexcept;
   [[nodiscard]] Status issue() noexcept;
   [[nodiscard]] Status issue_copies(std::size_t bytes) noexcept;

@@ -33,7 +33,7 @@ class BlockingCopy {
   BlockingCopy& operator=(const BlockingCopy&) = delete;
 
   [[nodiscard]] Status download(char* host) {
-    if (Status begun = begin(cuda::StreamUse::download, host); !begun.ok()) return begun;
+    if (Status begun = begin(cuda::StreamUse::blocking_download, host); !begun.ok()) return begun;
     if (bounce_ == nullptr) {
       if (Status queued = mark(copy_out(host, Side::host, view_, cursor_, bytes_, stream_)); !queued.ok())
         return queued;
@@ -56,7 +56,7 @@ class BlockingCopy {
   }
 
   [[nodiscard]] Status upload(const char* host) {
-    if (Status begun = begin(cuda::StreamUse::upload, host); !begun.ok()) return begun;
+    if (Status begun = begin(cuda::StreamUse::blocking_upload, host); !begun.ok()) return begun;
     if (bounce_ == nullptr) {
       if (Status queued = mark(copy_in(view_, cursor_, host, Side::host, bytes_, stream_)); !queued.ok())
         return queued;

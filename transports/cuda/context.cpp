@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "transports/host/in_call.hpp"
-#include "transports/host/poll_until_done.hpp"
 
 namespace penstock::transports::cuda {
 namespace {
@@ -75,10 +74,6 @@ CUcontext active_primary(const Driver& driver, CUdevice device) noexcept {
   if (driver.cuDevicePrimaryCtxRetain(&handle, device) != CUDA_SUCCESS) return nullptr;
   driver.cuDevicePrimaryCtxRelease(device);  // its life remains the application's business
   return handle;
-}
-
-Status gone() noexcept {
-  return {Code::cuda_failed, "the CUDA context", static_cast<int>(CUDA_ERROR_CONTEXT_IS_DESTROYED)};
 }
 
 /// Returns the most recently used living context on `device` (-1: on any).
@@ -212,13 +207,28 @@ bool Context::is_alive() const noexcept {
   return true;
 }
 
-bool Context::is_quiet() const noexcept {
+bool Context::all_are_quiet() noexcept try {
+  return std::ranges::all_of(met(), [](const ContextRef& context) { return context->is_quiet(); });
+} catch (const std::bad_alloc&) {
+  return false;
+}
+
+bool Context::is_quiet() noexcept {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return true;
   const ContextScope scope(*this);
   if (!scope.status().ok()) return true;  // nothing runs in a context that is gone
-  return !legacy_stream_is_captured(*driver) &&
-         driver->cuStreamQuery(CU_STREAM_LEGACY) != CUDA_ERROR_NOT_READY;
+  if (legacy_stream_is_captured(*driver)) return false;
+  const auto is_at_work = [driver](CUstream stream) {
+    return driver->cuStreamQuery(stream) == CUDA_ERROR_NOT_READY;
+  };
+  const std::lock_guard lock(mutex_);
+  return !is_at_work(CU_STREAM_LEGACY) &&
+         std::ranges::none_of(std::array{StreamUse::one_shot, StreamUse::one_shot_beside},
+                              [&](StreamUse use) {
+                                CUstream const own = streams_[static_cast<std::size_t>(use)];
+                                return own != nullptr && is_at_work(own);
+                              });
 }
 
 Status Context::stream(StreamUse use, CUstream& stream) noexcept {
@@ -347,7 +357,7 @@ bool legacy_stream_is_captured(const Driver& driver) noexcept {
 ContextScope::ContextScope(const Context& context) noexcept {
   const Driver* driver = cuda::driver();
   if (driver == nullptr || !context.is_alive()) {
-    status_ = gone();
+    status_ = context_is_gone();
     return;
   }
   status_ = check(driver->cuCtxPushCurrent(context.handle()), "cuCtxPushCurrent");
@@ -358,40 +368,6 @@ ContextScope::~ContextScope() {
   const Driver* driver = cuda::driver();
   CUcontext popped = nullptr;
   if (pushed_ && driver != nullptr) driver->cuCtxPopCurrent(&popped);
-}
-
-Event::Event(Event&& other) noexcept
-    : context_(std::move(other.context_)), handle_(std::exchange(other.handle_, nullptr)) {}
-
-Event& Event::operator=(Event&& other) noexcept {
-  std::swap(context_, other.context_);
-  std::swap(handle_, other.handle_);
-  return *this;
-}
-
-Event::~Event() {
-  if (handle_ != nullptr) context_->give_back(handle_);
-}
-
-Status Event::record(CUstream stream) noexcept {
-  const Driver* driver = cuda::driver();
-  return driver == nullptr ? no_driver() : check(driver->cuEventRecord(handle_, stream), "cuEventRecord");
-}
-
-Status Event::query(bool& done) const noexcept {
-  done = false;
-  const Driver* driver = cuda::driver();
-  if (driver == nullptr) return no_driver();
-  if (!context_->is_alive()) return gone();
-  const CaptureScope capture;
-  const CUresult result = driver->cuEventQuery(handle_);
-  if (result == CUDA_ERROR_NOT_READY) return {};
-  done = true;
-  return check(result, "cuEventQuery");
-}
-
-Status Event::wait() const noexcept {
-  return poll_until_done([this](bool& done) { return query(done); });
 }
 
 }  // namespace penstock::transports::cuda

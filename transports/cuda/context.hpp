@@ -32,6 +32,8 @@ enum class StreamUse : std::uint8_t {
   pull_3,
   download,
   upload,
+  blocking_download,  ///< for callers that wait in place: never behind work that is not done
+  blocking_upload,    ///< the same
   relay,
   order,
   resident,
@@ -41,7 +43,7 @@ enum class StreamUse : std::uint8_t {
   layout_tables,    ///< never waits for the application
   beside_capture
 };
-inline constexpr std::size_t stream_uses = 14;
+inline constexpr std::size_t stream_uses = 16;
 
 /// Owns its streams, idle events and flags. Thread: any. Methods that make CUDA objects need the context to
 /// be current (ContextScope).
@@ -59,6 +61,11 @@ class Context {
   [[nodiscard]] static const ContextRef& any(int device = -1);
   /// Returns the contexts that were met so far, some of which may be gone. Errors: std::bad_alloc.
   [[nodiscard]] static std::vector<ContextRef> met();
+  /// Returns false if the driver, before it unmaps or frees memory, would wait for work of the application or
+  /// for kernels of Penstock's that wait for other processes, as far as can be told: streams of the
+  /// application that do not wait for the legacy stream are not seen. False also while a legacy stream must
+  /// not be queried. Never waits. Cost: some queries.
+  [[nodiscard]] static bool all_are_quiet() noexcept;
   /// Returns the primary context of a device, for memory that belongs to no context (async pools, VMM): the
   /// active one, else one seen on the device, else one that is made and kept until drop_all().
   [[nodiscard]] static CUcontext primary(int device);
@@ -75,11 +82,6 @@ class Context {
   [[nodiscard]] unsigned long long id() const noexcept { return id_; }
   [[nodiscard]] int device() const noexcept { return device_; }
   [[nodiscard]] bool is_alive() const noexcept;
-  /// Returns false if the driver would wait for the application's work before it unmaps or frees memory of
-  /// the context, as far as can be told: streams that do not wait for the legacy stream are not seen. False
-  /// also while the legacy stream must not be queried. Never waits. Cost: a query.
-  [[nodiscard]] bool is_quiet() const noexcept;
-
   /// The last time when the application's streams were seen idle (steady clock, ns): work queued before it is
   /// done. 0: never seen.
   [[nodiscard]] std::uint64_t idle_at_ns() const noexcept {
@@ -110,6 +112,7 @@ class Context {
 
  private:
   friend class Event;
+  [[nodiscard]] bool is_quiet() noexcept;
   /// As of(handle), by querying the driver.
   [[nodiscard]] static const ContextRef& find(CUcontext handle);
   void give_back(CUevent event) noexcept;

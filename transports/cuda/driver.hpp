@@ -52,5 +52,9 @@ void mark_calls(const CallMarks& marks) noexcept;
 [[nodiscard]] inline Status no_driver() noexcept {
   return {Code::cuda_failed, "libcuda.so.1", static_cast<int>(CUDA_ERROR_DEINITIALIZED)};
 }
+/// The same of calls in a context that is gone.
+[[nodiscard]] inline Status context_is_gone() noexcept {
+  return {Code::cuda_failed, "the CUDA context", static_cast<int>(CUDA_ERROR_CONTEXT_IS_DESTROYED)};
+}
 
 }  // namespace penstock::transports::cuda

@@ -17,7 +17,7 @@ bool is_idle(const std::shared_ptr<const MappedRange>& mapped) noexcept {
 }
 
 bool may_be_unmapped(const std::shared_ptr<const MappedRange>& mapped) noexcept {
-  return is_idle(mapped) && mapped->context()->is_quiet();
+  return is_idle(mapped) && Context::all_are_quiet();
 }
 
 /// Moves those for which `is_meant(one)` is true to the end of another list. Keeps the order of the rest.

@@ -60,7 +60,8 @@ Status RegionPull::begin() noexcept {
   if (!scope.status().ok()) return scope.status();
   if (source_.ring.side == Side::host)
     copies_block_ = !source_.region->pin(context_) && lives_on_device(destination_.buffer.kind);
-  Status made = source_.ring.side == Side::host ? context_->stream(cuda::StreamUse::upload, stream_)
+  const cuda::StreamUse upload = copies_block_ ? cuda::StreamUse::blocking_upload : cuda::StreamUse::upload;
+  Status made = source_.ring.side == Side::host ? context_->stream(upload, stream_)
                                                 : context_->next_pull_stream(stream_);
   if (!made.ok() || copies_block_ || !lives_on_device(destination_.buffer.kind)) return made;
   return cuda::order_after_application(context_, stream_, destination_.handed_over_ns);

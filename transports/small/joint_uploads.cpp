@@ -89,7 +89,7 @@ Status upload_jointly(std::span<const Upload> uploads) {
     std::memcpy(bounce->chunk(0) + offset, uploads[i].host, items[i].bytes);
   }
   CUstream stream = nullptr;
-  if (Status made = context->stream(cuda::StreamUse::upload, stream); !made.ok()) return made;
+  if (Status made = context->stream(cuda::StreamUse::blocking_upload, stream); !made.ok()) return made;
   if (Status ordered = cuda::order_after_application(context, stream, last_handed_over_ns(uploads));
       !ordered.ok())
     return ordered;

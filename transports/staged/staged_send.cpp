@@ -119,6 +119,7 @@ class RegionSend final : public StagedSend {
       if (ring_.side == Side::host && !copies_block_) {
         if (Status started = start_jointly(); !started.ok() || joint_ != nullptr) return started;
       }
+      if (copies_block_) use = cuda::StreamUse::blocking_download;
       if (Status made = context_->stream(use, stream_); !made.ok()) return made;
       if (copies_block_) return produce();
       if (Status ordered = cuda::order_after_application(context_, stream_, source_.handed_over_ns);

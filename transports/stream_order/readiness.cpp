@@ -61,7 +61,7 @@ Status health_of(const BufferView& view) noexcept {
   if (driver == nullptr || !lives_on_device(view.buffer.kind)) return {};
   return guarded([&]() -> Status {
     const cuda::ContextRef context = cuda::Context::of(view.buffer);
-    if (context == nullptr) return {Code::cuda_failed, "the CUDA context", CUDA_ERROR_CONTEXT_IS_DESTROYED};
+    if (context == nullptr) return cuda::context_is_gone();
     const cuda::ContextScope scope(*context);
     if (!scope.status().ok()) return scope.status();
     if (cuda::legacy_stream_is_captured(*driver)) return {};
