@@ -22,16 +22,18 @@ namespace penstock::cli {
          std::string_view(terminal) != "dumb";
 }
 
-/// Returns the terminal's width, at most that of reports; COLUMNS overrules it, and is all there is in a
-/// pipe.
+/// Returns the terminal's width, at most that of reports; in a pipe to a pager, errors still go to the
+/// terminal. COLUMNS overrules it.
 [[nodiscard]] inline Screen screen() {
   constexpr std::size_t narrowest = 40;
   std::size_t columns = 0;
   if (const char* const wish = std::getenv("COLUMNS"); wish != nullptr) {
     columns = std::strtoul(wish, nullptr, 10);
   }
-  winsize size{};
-  if (columns == 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    winsize size{};
+    if (columns == 0 && ::ioctl(stream, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+  }
   return {columns == 0 ? analysis::screen_columns : std::clamp(columns, narrowest, analysis::screen_columns),
           wants_colours()};
 }

@@ -107,8 +107,7 @@ TopicSection of_parts() {
 TopicSection of_efficiencies() {
   constexpr const char* texts[] = {
       "Load balance × communication efficiency (POP, https://pop-coe.eu).",
-      "Mean ÷ largest computing time of the ranks. Computing: the GPU computes, or the host is in neither "
-      "MPI nor CUDA synchronisation.",
+      "Mean ÷ largest computing time (the GPU computes, or the host is outside MPI and synchronisation).",
       "Serialisation × transfer.",
       "Largest computing time ÷ the time with free messages, by replay: what waiting for each other costs.",
       "The time with free messages ÷ the time: what moving data costs."};
