@@ -103,6 +103,9 @@ class SchemaText {
   [[nodiscard]] std::string kind_of_reference(const std::string& key, const std::string& name) const {
     const Json& definition = root_.at("definitions").at(name);
     if (definition.contains("properties")) return "see " + name;
+    if (definition.contains("anyOf")) {
+      if (std::string kind = kind_of(key, definition); kind.starts_with("see ")) return kind;
+    }
     if (name == "share") return "0 to 1";
     if (const std::string unit = unit_in(key); !unit.empty()) return unit;
     if (name == "seconds") return "s";
