@@ -1,6 +1,6 @@
 # What `cmake --install` puts where, and the .deb that CPack makes of it (`cpack --config build/CPackConfig.cmake`):
 #   bin/penstock   lib/…/penstock/libpenstock_<family>.so   include/penstock/mpi-ext.h   share/doc/penstock
-#   share/penstock/python
+#   share/penstock/python   share/man   completions of bash, zsh and fish in share/
 # Include it before the targets are made: PENSTOCK_LIBRARIES_FROM_COMMAND is where the command looks.
 include(GNUInstallDirs)
 set(penstock_library_folder ${CMAKE_INSTALL_LIBDIR}/penstock)  # its own: nobody links them
@@ -11,6 +11,18 @@ set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # installs what was built, without te
 install(FILES include/penstock/mpi-ext.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock)
 install(DIRECTORY python/penstock DESTINATION ${CMAKE_INSTALL_DATADIR}/penstock/python FILES_MATCHING PATTERN *.py)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# penstock_install_manual(<folder>): what `penstock man --write` wrote there. zsh looks in site-functions, but Debian's, of what
+# lies in /usr, in vendor-completions.
+function(penstock_install_manual folder)
+  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DATADIR} OPTIONAL PATTERN zsh EXCLUDE)
+  install(CODE "
+    set(zsh site-functions)
+    if(CMAKE_INSTALL_PREFIX MATCHES \"/usr/?$\" AND EXISTS /etc/debian_version)
+      set(zsh vendor-completions)
+    endif()
+    file(INSTALL \"${folder}/zsh/site-functions/\" DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/zsh/\${zsh}\" OPTIONAL)")
+endfunction()
+
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 
 set(CPACK_GENERATOR DEB)

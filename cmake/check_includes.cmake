@@ -110,9 +110,10 @@ may_include(analysis/scaling analysis/tables analysis/report)
 may_include(analysis/job_timeline analysis/tables analysis/joining analysis/causes analysis/report analysis/naming
             analysis/export/common analysis/pipeline)
 may_include(analysis/cli/launch)
+may_include(analysis/cli/manual analysis/joining analysis/causes analysis/report analysis/report/conclusions)
 may_include(analysis/cli analysis/recording analysis/sharing analysis/report analysis/report/conclusions analysis/report/text
             analysis/report/json analysis/comparison analysis/export/common analysis/export analysis/unfinished
-            analysis/pipeline analysis/scaling analysis/job_timeline analysis/cli/launch)
+            analysis/pipeline analysis/scaling analysis/job_timeline analysis/cli/launch analysis/cli/manual)
 
 # Folders with one header for all others.
 set(entry_transports/small small_copies.hpp)

@@ -27,6 +27,28 @@ std::string_view name_of(Cause cause) noexcept {
   return "unattributed";
 }
 
+std::string_view meaning_of(Cause cause) noexcept {
+  switch (cause) {
+    case Cause::late_sender:
+      return "the partner came to its send later";
+    case Cause::late_receiver:
+      return "the partner came to its receive later";
+    case Cause::collective_wait:
+      return "another rank came later";
+    case Cause::wire:
+      return "both sides were there, data was moving";
+    case Cause::staging:
+      return "data was packed, or copied through host memory";
+    case Cause::gpu_not_ready:
+      return "earlier work of the GPU had to end first";
+    case Cause::missing_progress:
+      return "the partner had posted its side but was outside MPI";
+    case Cause::unattributed:
+      break;
+  }
+  return "";
+}
+
 Cause main_cause(const TimeByCause& times) noexcept {
   return static_cast<Cause>(std::distance(times.begin(), std::max_element(times.begin(), times.end())));
 }

@@ -25,6 +25,8 @@ using TimeByCause = std::array<std::uint64_t, cause_count>;  ///< ns, indexed by
 /// Return the name for people ("late sender") and for machines ("late_sender").
 [[nodiscard]] std::string_view name_of(Cause cause) noexcept;
 [[nodiscard]] std::string_view identifier_of(Cause cause) noexcept;
+/// Returns what a cause means for the rank that waits, in a few words; empty for `unattributed`.
+[[nodiscard]] std::string_view meaning_of(Cause cause) noexcept;
 /// Returns the cause of most of these times.
 [[nodiscard]] Cause main_cause(const TimeByCause& times) noexcept;
 

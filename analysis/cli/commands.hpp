@@ -18,5 +18,9 @@ void add_export_command(CLI::App& application, int& exit_code);
 void add_run_command(CLI::App& application, const std::vector<std::string>& behind_separator, int& exit_code);
 void add_info_command(CLI::App& application, int& exit_code);
 void add_tune_command(CLI::App& application, int& exit_code);
+/// These tell of the commands that were added before, and of themselves.
+void add_help_command(CLI::App& application, int& exit_code);
+void add_completion_command(CLI::App& application, int& exit_code);
+void add_man_command(CLI::App& application, int& exit_code);
 
 }  // namespace penstock::cli

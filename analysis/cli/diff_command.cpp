@@ -114,13 +114,18 @@ void add_diff_command(CLI::App& application, int& exit_code) {
                                 ->expected(2)
                                 ->type_name("BEFORE AFTER");
   CLI::Option* const before =
-      command->add_option("--before", options->before, "Recordings of repeated runs before")->excludes(pair);
-  CLI::Option* const after =
-      command->add_option("--after", options->after, "… and after")->excludes(pair)->needs(before);
+      command->add_option("--before", options->before, "Recordings of repeated runs before")
+          ->type_name("RECORDING")
+          ->excludes(pair);
+  CLI::Option* const after = command->add_option("--after", options->after, "… and after")
+                                 ->type_name("RECORDING")
+                                 ->excludes(pair)
+                                 ->needs(before);
   before->needs(after);
   CLI::Option* const whole_run =
       command->add_flag("--whole-run", options->analysis.whole_run, "Compare whole runs, not steps");
   command->add_option("--step", options->analysis.step_range, "The NVTX range that is a step of the program")
+      ->type_name("RANGE")
       ->excludes(whole_run);
   command->add_flag("--json", options->json, "Write JSON (schema penstock-diff-1) instead of text");
   command->add_option("--html", options->html, "Write a page for any browser instead, with both side by side")

@@ -91,6 +91,7 @@ void add_export_command(CLI::App& application, int& exit_code) {
   CLI::App* const command =
       application.add_subcommand("export", "Write a recording in the formats of other tools");
   command->add_option("recording", request->recording, "Directory of a recording, or one rank's file")
+      ->type_name("RECORDING")
       ->capture_default_str();
   CLI::Option_group* const group = command->add_option_group("format", "One of");
   for (const FormatWords& words : formats) {

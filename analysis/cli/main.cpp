@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/manual/help_format.hpp"
+#include "analysis/cli/manual/version.hpp"
+#include "analysis/cli/terminal.hpp"
 
 int main(int argc, char** argv) {
   CLI::App application(
@@ -17,13 +21,15 @@ int main(int argc, char** argv) {
       "  penstock diff before after            what became faster or slower\n"
       "  penstock trend runs/*                 how its steps changed from run to run\n"
       "  penstock scale runs/*                 what it would take on more ranks\n"
-      "  penstock export --perfetto out.pftrace    the same run in Perfetto, Vampir (--otf2) or pandas "
-      "(--csv)\n"
+      "  penstock export --csv tables          the same run in pandas, Perfetto (--perfetto) or Vampir "
+      "(--otf2)\n"
       "  penstock info                         what this machine offers\n"
       "  penstock tune                         measure it, so that transports are chosen by what it can do\n",
       "penstock");
-  application.set_version_flag("--version", "penstock " PENSTOCK_VERSION);
+  application.set_version_flag("--version", penstock::cli::version_text(),
+                               "Print version and commit, and for which MPIs and GPUs this was built");
   application.require_subcommand(1);
+  application.formatter(std::make_shared<penstock::cli::HelpFormat>(penstock::cli::screen()));
   // Words after "--" may be a program's own arguments and must not be parsed (CLI11 would parse them).
   std::vector<std::string> words(argv + 1, argv + argc);
   const auto separator = std::find(words.begin(), words.end(), "--");
@@ -41,6 +47,14 @@ int main(int argc, char** argv) {
   penstock::cli::add_export_command(application, exit_code);
   penstock::cli::add_info_command(application, exit_code);
   penstock::cli::add_tune_command(application, exit_code);
+  penstock::cli::add_completion_command(application, exit_code);
+  penstock::cli::add_man_command(application, exit_code);
+  penstock::cli::add_help_command(application, exit_code);
+  application.footer(
+      "Exit codes: 0; 1 after an error; 2 after wrong use; 3 if a condition of --fail-if holds; 4 if "
+      "something cannot be told. "
+      "`penstock run` ends as the program does, with 126 if it cannot be executed and 127 if it is not "
+      "there.");
   try {
     application.parse(words);
   } catch (const CLI::ParseError& error) {

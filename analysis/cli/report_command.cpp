@@ -179,6 +179,7 @@ void add_report_command(CLI::App& application, int& exit_code) {
   CLI::App* const command = application.add_subcommand(
       "report", "Show where communication was exposed, by cause, place, rank and transport");
   command->add_option("recording", options->recording, "Directory of a recording, or one rank's file")
+      ->type_name("RECORDING")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Write JSON (schema penstock-report-2) instead of text");
   command->add_flag("--now", options->now,
@@ -203,6 +204,7 @@ void add_report_command(CLI::App& application, int& exit_code) {
   command
       ->add_option("--step", options->analysis.step_range,
                    "The NVTX range that is a step of the program, instead of what is found")
+      ->type_name("RANGE")
       ->excludes(whole_run);
   add_skip_options(*command, options->analysis.skip);
   add_what_if_option(*command, options->analysis.what_if);

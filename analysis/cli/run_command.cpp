@@ -73,7 +73,9 @@ void add_run_command(CLI::App& application, const std::vector<std::string>& behi
   auto no_record = std::make_shared<bool>(false);
   CLI::App* const command = application.add_subcommand(
       "run", "Start a program under Penstock, after the launcher: mpiexec -n 4 penstock run ./app");
-  command->add_option("-o,--output", options->output, "Directory of the recording")->capture_default_str();
+  command->add_option("-o,--output", options->output, "Directory of the recording")
+      ->type_name("DIR")
+      ->capture_default_str();
   command
       ->add_option(
           "--window", options->window,

@@ -86,6 +86,7 @@ void add_scale_command(CLI::App& application, int& exit_code) {
   CLI::Option* const whole_run =
       command->add_flag("--whole-run", options->analysis.whole_run, "Whole runs, not steps");
   command->add_option("--step", options->analysis.step_range, "The NVTX range that is a step of the program")
+      ->type_name("RANGE")
       ->excludes(whole_run);
   command->add_flag("--json", options->json, "Write JSON (schema penstock-scale-1) instead of text");
   command->callback([options, &exit_code] { exit_code = scale(*options); });

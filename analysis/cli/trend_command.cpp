@@ -131,6 +131,7 @@ void add_trend_command(CLI::App& application, int& exit_code) {
   CLI::Option* const whole_run =
       command->add_flag("--whole-run", options->analysis.whole_run, "Whole runs, not steps");
   command->add_option("--step", options->analysis.step_range, "The NVTX range that is a step of the program")
+      ->type_name("RANGE")
       ->excludes(whole_run);
   command->add_flag("--json", options->json, "Write JSON (schema penstock-trend-1) instead of text");
   command->add_option("--top", options->top, "Newest runs shown")

@@ -123,9 +123,10 @@ void add_tune_command(CLI::App& application, int& exit_code) {
   auto options = std::make_shared<TuneOptions>();
   CLI::App* const command = application.add_subcommand(
       "tune", "Measure this machine's transports (less than two minutes) and keep the table for later jobs");
-  command->add_option(
-      "-o,--output", options->output,
-      "File of the table; default: where every job looks, " + transports::default_tuning_path());
+  command
+      ->add_option("-o,--output", options->output,
+                   "File of the table, instead of ~/.config/penstock/tuning-HOST, where every job looks")
+      ->type_name("FILE");
   command->add_flag("--quick", options->quick, "Payloads up to 16 MiB only, and fewer of them");
   command
       ->add_option("--time-limit", options->limit_s, "Seconds; what is not measured by then stays as shipped")

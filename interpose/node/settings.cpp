@@ -118,22 +118,6 @@ bool read_member(std::string_view text) {
   return parse(text, current.*Member);
 }
 
-/// The names of transports as a setting's values are listed: "local, peer, … or network".
-constexpr auto transport_names = [] {
-  std::array<char, 128> text{};
-  std::size_t end = 0;
-  const auto append = [&](std::string_view part) {
-    for (const char each : part) text.at(end++) = each;
-  };
-  constexpr std::size_t count = std::size(transports::transport_rows);
-  for (std::size_t i = 0; i < count; ++i) {
-    append(transports::transport_rows[i].name);
-    if (i + 1 < count) append(i + 2 < count ? ", " : " or ");
-  }
-  text.at(end) = '\0';
-  return text;
-}();
-
 struct Row {
   std::string_view name;
   bool (*read)(std::string_view text);  ///< null: read elsewhere
@@ -141,28 +125,8 @@ struct Row {
 };
 
 constexpr std::array table = {
-    Row{"PENSTOCK_MOVE", read_member<&Settings::move>, "0 or 1"},
-    Row{"PENSTOCK_RECORD", read_member<&Settings::record>, "0 or 1"},
-    Row{"PENSTOCK_GPU_ACTIVITY", read_member<&Settings::gpu_activity>, "0 or 1"},
-    Row{"PENSTOCK_OUTPUT", read_member<&Settings::output>, "a directory"},
-    Row{"PENSTOCK_TRACE_LIMIT", read_member<&Settings::trace_limit_bytes>, "bytes, with K, M or G"},
-    Row{"PENSTOCK_TRACE_KEEP", read_what_is_kept, "first or last"},
-    Row{"PENSTOCK_WINDOW", read_member<&Settings::window>, "profiler, or an NVTX range as NAME:FIRST:LAST"},
-    Row{"PENSTOCK_RANKS", read_member<&Settings::ranks>, "ranks, such as 0,3-5"},
-    Row{"PENSTOCK_CALL_PATHS", read_call_path_frames, "0 to 12 frames"},
-    Row{"PENSTOCK_TRANSPORT", read_member<&Settings::transport>, transport_names.data()},
-    Row{"PENSTOCK_TUNING", read_member<&Settings::tuning>, "a file or shipped, and figures"},
-    Row{"PENSTOCK_EVERYWHERE", read_member<&Settings::everywhere>, "0 or 1"},
-    Row{"PENSTOCK_NODE", read_member<&Settings::node>, "a name"},
-    Row{"PENSTOCK_STREAM_ORDER", read_member<&Settings::stream_order>, "legacy, none or device"},
-    Row{"PENSTOCK_PROGRESS", read_member<&Settings::progress>, "calls or thread"},
-    Row{"PENSTOCK_REDUCE_ON_GPU", read_member<&Settings::reduce_on_gpu>, "0 or 1"},
-    Row{"PENSTOCK_POSTED_RECEIVES", read_member<&Settings::posted_receives>, "0 or 1"},
-    Row{"PENSTOCK_OWN_WINDOWS", read_member<&Settings::own_windows>, "0 or 1"},
-    Row{"PENSTOCK_HELD_BACK", read_member<&Settings::held_back>, "never, forecast or always"},
-    Row{"PENSTOCK_DESPITE_FORTRAN", read_member<&Settings::despite_fortran>, "0 or 1"},
-    Row{"PENSTOCK_CUPTI", nullptr, "path of libcupti"},
-    Row{"PENSTOCK_NVML", nullptr, "path of libnvidia-ml, or none"},
+#define PENSTOCK_VARIABLE(name, audience, read, values, ...) Row{"PENSTOCK_" #name, read, values},
+#include "interpose/node/variables.def"
 };
 
 const Row* row_of(std::string_view name) noexcept {

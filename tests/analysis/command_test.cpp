@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 
 #include "tests/analysis/recording_builder.hpp"
@@ -55,10 +56,15 @@ class Command : public ::testing::Test {
   testing::TemporaryDirectory directory_;
 };
 
-TEST_F(Command, says_its_version) {
+TEST_F(Command, says_its_version_and_what_it_was_built_for) {
   const Outcome outcome = penstock("--version");
   EXPECT_EQ(outcome.exit_code, 0);
-  EXPECT_EQ(outcome.output.substr(0, 9), "penstock ");
+  EXPECT_TRUE(outcome.output.starts_with("penstock " PENSTOCK_VERSION)) << outcome.output;
+  // sources without git have no commit
+  static const std::regex whole(
+      "penstock [0-9.]+( \\(commit [0-9a-f]{12,}( and changes)?\\))?\n"
+      "for (MPICH|Open MPI|MPICH and Open MPI); (NVIDIA GPUs|simulated GPU, .*)\n");
+  EXPECT_TRUE(std::regex_match(outcome.output, whole)) << outcome.output;
 }
 
 TEST_F(Command, wrong_use_ends_with_2_and_says_how_to_get_help) {

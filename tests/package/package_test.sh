@@ -34,7 +34,9 @@ expect 'it is for this machine' [ "$(field Architecture)" = "$(dpkg --print-arch
 expect 'its dependencies are those of its programs' eval 'field Depends | grep -q libdw1 && field Depends | grep -q libc6'
 expect 'it depends on no MPI: the program brings it' eval '! field Depends | grep -qE "mpi"'
 for file in bin/penstock 'lib(/[^/]+)?/penstock/libpenstock_mpich\.so' 'lib(/[^/]+)?/penstock/libpenstock_openmpi\.so' \
-  include/penstock/mpi-ext.h share/doc/penstock/copyright share/doc/penstock/README.md share/penstock/python/penstock/__init__.py; do
+  include/penstock/mpi-ext.h share/doc/penstock/copyright share/doc/penstock/README.md share/penstock/python/penstock/__init__.py \
+  share/man/man1/penstock.1 share/man/man1/penstock-report.1 share/man/man7/penstock-causes.7 \
+  share/bash-completion/completions/penstock share/zsh/vendor-completions/_penstock share/fish/vendor_completions.d/penstock.fish; do
   expect "it holds $file" holds "$file"
 done
 expect 'and nothing of tests, examples and the simulated GPU' eval '! grep -qE "ising|test|simulated|cuda" <<<"$contents"'

@@ -2,8 +2,12 @@
 // Knows neither CUDA nor how a payload is moved.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
+#include <string_view>
 
 namespace penstock::transports {
 
@@ -44,6 +48,22 @@ inline constexpr TransportRow transport_rows[] = {
 #define PENSTOCK_TRANSPORT(name, number, path, span) {TransportKind::name, #name, TransportSpan::span},
 #include "transports/kinds/transports.def"
 };
+
+/// Their names as the values of a setting: "local, peer, … or network".
+inline constexpr auto transport_names = [] {
+  std::array<char, 128> text{};
+  std::size_t end = 0;
+  const auto append = [&](std::string_view part) {
+    for (const char each : part) text.at(end++) = each;
+  };
+  constexpr std::size_t count = std::size(transport_rows);
+  for (std::size_t i = 0; i < count; ++i) {
+    append(transport_rows[i].name);
+    if (i + 1 < count) append(i + 2 < count ? ", " : " or ");
+  }
+  text.at(end) = '\0';
+  return text;
+}();
 
 /// A set of transports. A value; empty at first.
 class TransportSet {

@@ -11,29 +11,6 @@
 namespace penstock::analysis {
 namespace {
 
-/// Returns what a cause means for the rank that waits; empty for "unattributed", which write_gaps() explains.
-std::string_view meaning_of(Cause cause) {
-  switch (cause) {
-    case Cause::late_sender:
-      return "the partner came to its send later";
-    case Cause::late_receiver:
-      return "the partner came to its receive later";
-    case Cause::collective_wait:
-      return "another rank came later";
-    case Cause::wire:
-      return "both sides were there, data was moving";
-    case Cause::staging:
-      return "data was packed, or copied through host memory";
-    case Cause::gpu_not_ready:
-      return "earlier work of the GPU had to end first";
-    case Cause::missing_progress:
-      return "the partner had posted its side but was outside MPI";
-    case Cause::unattributed:
-      break;
-  }
-  return "";
-}
-
 /// Returns what a part without a cause means, if its name does not say it. Host code has a line of its own.
 std::string_view meaning_of(TimePart part) {
   switch (part) {

@@ -1,0 +1,24 @@
+#include "analysis/cli/manual/topic.hpp"
+
+#include <array>
+
+namespace penstock::cli {
+namespace {
+
+constexpr std::array topic_table = {
+    TopicRow{"causes", causes_topic}, TopicRow{"transports", transports_topic},
+    TopicRow{"variables", variables_topic}, TopicRow{"figures", figures_topic}};
+
+}  // namespace
+
+std::span<const TopicRow> topics() noexcept {
+  return topic_table;
+}
+
+std::string topic_names() {
+  std::string names;
+  for (const TopicRow& each : topic_table) names.append(names.empty() ? "" : ", ").append(each.name);
+  return names;
+}
+
+}  // namespace penstock::cli
