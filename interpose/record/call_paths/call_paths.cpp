@@ -11,7 +11,7 @@
 namespace penstock::record {
 namespace {
 
-// These are limits, so that a program with endlessly many paths costs time, not memory.
+// These limits are there so that a program with endlessly many paths costs time, not memory.
 constexpr std::size_t most_known = 1 << 17;
 constexpr std::size_t longest_chain = 128;
 

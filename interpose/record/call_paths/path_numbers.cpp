@@ -75,6 +75,11 @@ std::uint64_t PathNumbers::number_of(const PathFrames& path) {
   return trace::call_path_bit | id;
 }
 
+bool PathNumbers::is_full() const {
+  const Lock lock(mutex_);
+  return !lock.has() || numbers_.size() == most_paths;
+}
+
 PathFrames PathNumbers::frames_of(std::uint64_t site) const {
   if ((site & trace::call_path_bit) == 0) return {1, {site}};
   const Lock lock(mutex_);

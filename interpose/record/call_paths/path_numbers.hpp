@@ -27,6 +27,8 @@ class PathNumbers {
   /// Returns the path's number, marked as such; the first frame alone if the recording, or this table, is
   /// full. Errors: std::bad_alloc.
   [[nodiscard]] std::uint64_t number_of(const PathFrames& path);
+  /// Returns true if no new path gets a number.
+  [[nodiscard]] bool is_full() const;
   /// Returns the frames of a call site: of a path, or the address itself. None: they are not known here.
   [[nodiscard]] PathFrames frames_of(std::uint64_t site) const;
 

@@ -112,7 +112,8 @@ PythonPaths::Known* PythonPaths::find(std::uint64_t site, std::uint64_t thread_s
 
 std::uint64_t PythonPaths::walk(std::uint64_t site, std::uint64_t frame, PythonStack& stack) {
   PathFrames path = numbers_.frames_of(site);
-  if (path.count == 0) return site;
+  // else code that is made up at run time would fill the recording with its names
+  if (path.count == 0 || numbers_.is_full()) return site;
   const auto* const begin = path.frames.data();
   const auto of_interpreter = std::find_if(begin, begin + path.count, [this](std::uint64_t address) {
     return interpreter_.has_code(address - 1);
