@@ -25,8 +25,8 @@ def output_of(*command):
     return ran.stdout
 
 
-def line_of(marker):
-    lines = PROGRAM.read_text().splitlines()
+def line_of(marker, program=PROGRAM):
+    lines = program.read_text().splitlines()
     (found,) = [number for number, line in enumerate(lines, 1) if line.endswith("# " + marker)]
     return found
 
@@ -124,6 +124,21 @@ class CallPaths(unittest.TestCase):
         tables = str(pathlib.Path(self.folder.name) / "tables")
         output_of(COMMAND, "export", self.recording, "--csv", tables)
         self.assertRegex((pathlib.Path(tables) / "mpi_calls.csv").read_text(), re.escape(place))
+
+
+class Mpi4py(unittest.TestCase):
+    def test_its_callers_are_lines_of_the_program(self):
+        asked = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.get_vendor()[0])"
+        known = subprocess.run([PYTHON, "-c", asked], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        if known.stdout.strip() != {"mpich": "MPICH", "openmpi": "Open MPI"}[FAMILY]:
+            self.skipTest("mpi4py (package python3-mpi4py) for this MPI is not here")
+        program = PROGRAM.with_name("calls_of_mpi4py.py")
+        with tempfile.TemporaryDirectory() as folder:
+            output_of(MPI_LAUNCH, FAMILY, str(RANKS), "--", COMMAND, "run", "-o", folder, PYTHON, str(program))
+            report = json.loads(output_of(COMMAND, "report", folder, "--whole-run", "--json"))
+        found = {(site["mpi_function"], site["function"], site["line"]) for site in report["call_sites"]}
+        self.assertIn(("MPI_Sendrecv", "exchange", line_of("buffers", program)), found)
+        self.assertIn(("MPI_Bcast", "share", line_of("objects", program)), found)
 
 
 if __name__ == "__main__":
