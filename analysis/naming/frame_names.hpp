@@ -15,26 +15,29 @@
 
 namespace penstock::analysis {
 
-/// An address of a module's code.
+/// An address of a module's code, or a function of Python, as RecordedFrame has them.
 struct FrameAddress {
-  std::string module;
+  std::string module;  ///< its path; of Python the function
   trace::ModuleBuild build;
   std::uint64_t address = 0;  ///< relative to the module's own addresses
   std::uint64_t offset = 0;   ///< in the module's file
+  [[nodiscard]] bool is_python() const noexcept { return address == trace::python_frame_bit; }
 };
 
 /// A function of a path; several of them have one address where some are inlined.
 struct NamedFrame {
   SourcePlace place;
-  std::string module;
+  std::string module;  ///< empty for a function of Python
   std::uint64_t offset = 0;
   bool is_skipped = false;
+  bool is_python = false;
 };
 
 /// Innermost first, and at least one.
 struct NamedPath {
   std::vector<NamedFrame> frames;
-  std::size_t shown = 0;  ///< the first that is not skipped; the first of all if all are
+  /// The first that is not skipped; if all are, the first of Python, or else the first of all.
+  std::size_t shown = 0;
   [[nodiscard]] const NamedFrame& call_site() const { return frames[shown]; }
 };
 

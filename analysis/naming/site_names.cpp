@@ -22,7 +22,7 @@ const NamedPath& SiteNames::path_of(std::uint32_t id) {
   if (is_new) {
     std::vector<FrameAddress> addresses;
     for (const SiteFrame& each : sites_.sites()[id].frames) {
-      addresses.push_back({strings_.at(each.module), each.build, each.address, each.offset});
+      addresses.push_back({strings_.at(each.text), each.build, each.address, each.offset});
     }
     known->second = frame_names_.name(addresses);
   }

@@ -38,19 +38,35 @@ const std::vector<std::string_view>& wrapper_patterns() {
       "libtpetra*.so*", "libteuchos*.so*",  // Trilinos
       "__pyx_*",        "MPI.*.so",
       "libmpi4py*.so*", "libpython3*.so*",
-      "python3*",  // mpi4py and its interpreter
-      "std::*",    // functions that call functions
+      "python3*",       "_ctypes.*.so",
+      "libffi.so*",     "_cffi_backend.*.so",  // mpi4py and its interpreter
+      "std::*",                                // functions that call functions
   };
   return patterns;
 }
 
+const std::vector<std::string_view>& python_wrapper_patterns() {
+  static const std::vector<std::string_view> patterns{"<frozen *", "lib/python3*/*", "lib64/python3*/*",
+                                                      "site-packages/*", "dist-packages/*"};
+  return patterns;
+}
+
 bool SkippedFrames::skips(const SourcePlace& place, std::string_view module) const {
+  return skips(place, module, wrapper_patterns());
+}
+
+bool SkippedFrames::skips_python(const SourcePlace& place) const {
+  return skips(place, "", python_wrapper_patterns());
+}
+
+bool SkippedFrames::skips(const SourcePlace& place, std::string_view module,
+                          const std::vector<std::string_view>& list) const {
   const auto is_of = [&](std::string_view pattern) {
     return matches(pattern, place.function) || matches(pattern, place.qualified) ||
            matches_path(pattern, place.file) || matches_path(pattern, module);
   };
   return std::any_of(patterns_.more.begin(), patterns_.more.end(), is_of) ||
-         (patterns_.with_list && std::any_of(wrapper_patterns().begin(), wrapper_patterns().end(), is_of));
+         (patterns_.with_list && std::any_of(list.begin(), list.end(), is_of));
 }
 
 }  // namespace penstock::analysis

@@ -18,6 +18,8 @@ struct SkipPatterns {
 
 /// The list: patterns of functions, source files and modules. analysis/README.md has it, too.
 [[nodiscard]] const std::vector<std::string_view>& wrapper_patterns();
+/// The same for functions of Python: those of its library, and of packages.
+[[nodiscard]] const std::vector<std::string_view>& python_wrapper_patterns();
 
 /// A pattern has `*` and `?`, and stands for a function (with its namespaces or without), a source file or a
 /// module. A path may begin behind any "/" of it. Thread: any.
@@ -25,8 +27,12 @@ class SkippedFrames {
  public:
   explicit SkippedFrames(SkipPatterns patterns) : patterns_(std::move(patterns)) {}
   [[nodiscard]] bool skips(const SourcePlace& place, std::string_view module) const;
+  [[nodiscard]] bool skips_python(const SourcePlace& place) const;
 
  private:
+  [[nodiscard]] bool skips(const SourcePlace& place, std::string_view module,
+                           const std::vector<std::string_view>& list) const;
+
   SkipPatterns patterns_;
 };
 

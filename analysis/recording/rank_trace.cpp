@@ -135,6 +135,18 @@ const trace::Module* RankTrace::module_at(std::uint64_t address) const noexcept 
   return found == modules.end() ? nullptr : &*found;
 }
 
+RecordedFrame RankTrace::frame_at(std::uint64_t address) const {
+  if ((address & trace::python_frame_bit) != 0) {
+    return {strings.at(static_cast<std::uint32_t>(address)), {}, trace::python_frame_bit, 0};
+  }
+  const trace::Module* const module = module_at(address);
+  if (module == nullptr) {
+    return {{}, {}, address, address};
+  }
+  return {strings.at(module->path), module->build, address - module->load_bias,
+          address - module->begin + module->file_offset};
+}
+
 void RankTrace::add_part_of_path(const trace::CallPath& part) {
   std::vector<std::uint64_t>& path = call_paths[part.id];
   const std::size_t frames = std::min<std::size_t>(part.frames, std::size(part.return_addresses));

@@ -53,6 +53,14 @@ class Strings {
   IdTable<std::string> by_id_;
 };
 
+/// A frame of a call path, regardless of where its module was loaded.
+struct RecordedFrame {
+  std::string_view text;      ///< the module's path, empty if no mapping holds the address; or …
+  trace::ModuleBuild build;   ///< of the module
+  std::uint64_t address = 0;  ///< relative to the module; or python_frame_bit: `text` is a function of Python
+  std::uint64_t offset = 0;   ///< in the module's file
+};
+
 /// Selects which records are kept.
 enum class LoadOf : std::uint8_t {
   all,
@@ -103,6 +111,8 @@ struct RankTrace {
   [[nodiscard]] std::uint64_t global_communicator(std::uint32_t local_id) const noexcept;
   /// Returns the mapping that holds an address of the process; null: none. A program has a few dozen.
   [[nodiscard]] const trace::Module* module_at(std::uint64_t address) const noexcept;
+  /// Returns what a frame of return_addresses_of() is. Its text stays valid as long as `strings`.
+  [[nodiscard]] RecordedFrame frame_at(std::uint64_t address) const;
   /// Adds a part of a path to `call_paths`; parts may come in any order.
   void add_part_of_path(const trace::CallPath& part);
   /// Returns the return addresses of a call site (MpiCall::call_site), innermost first: one or more. An

@@ -10,12 +10,8 @@ template <typename TextId>
 Site site_at(const RankTrace& rank, std::uint64_t call_site, std::uint32_t function, const TextId& text_id) {
   Site site{text_id(rank.strings.at(function)), {}};
   for (const std::uint64_t address : rank.return_addresses_of(call_site)) {
-    if (const trace::Module* module = rank.module_at(address); module != nullptr) {
-      site.frames.push_back({text_id(rank.strings.at(module->path)), module->build,
-                             address - module->load_bias, address - module->begin + module->file_offset});
-    } else {
-      site.frames.push_back({text_id(""), {}, address, address});
-    }
+    const RecordedFrame frame = rank.frame_at(address);
+    site.frames.push_back({text_id(frame.text), frame.build, frame.address, frame.offset});
   }
   return site;
 }
@@ -67,7 +63,7 @@ std::vector<std::uint32_t> SiteTable::take_in(const SiteTable& other, std::span<
   for (Site site : other.sites_) {
     site.function = texts[site.function];
     for (SiteFrame& each : site.frames) {
-      each.module = texts[each.module];
+      each.text = texts[each.text];
     }
     ids.push_back(number_of(site));
   }

@@ -20,12 +20,12 @@
 
 namespace penstock::analysis {
 
-/// A return address.
+/// A RecordedFrame, whose text is in the pool.
 struct SiteFrame {
-  std::uint32_t module;  ///< in the pool; empty text if no mapping holds the address
+  std::uint32_t text;
   trace::ModuleBuild build;
-  std::uint64_t address;  ///< relative to the module
-  std::uint64_t offset;   ///< in the module's file
+  std::uint64_t address;
+  std::uint64_t offset;
   auto operator<=>(const SiteFrame&) const = default;
 };
 

@@ -76,7 +76,7 @@ std::uint32_t intern(std::string_view text) noexcept;
 /// Returns the call site of a function of MPI that was called from `return_address` and is still running on
 /// the calling thread: the number of its call path in the recording, or the address itself where the path is
 /// not known (MpiCall::call_site). Cost: some 20 ns for a path that this thread met before, some µs for a new
-/// one. Thread: any.
+/// one, and for each where the thread runs Python. Thread: any.
 [[nodiscard]] std::uint64_t call_site_of(const void* return_address) noexcept;
 
 /// Called by the interposer when it first sees CUDA in use; the GPU collector starts then at the latest. A

@@ -93,8 +93,9 @@ inline constexpr std::uint32_t gpu_used = 1u << 3;   ///< CUDA was initialised i
 inline constexpr std::uint32_t keeps_last = 1u
                                             << 4;  ///< where space ends, the oldest records are overwritten
 inline constexpr std::uint32_t window = 1u << 5;   ///< FileHeader::window_begin_ns and window_end_ns hold
-inline constexpr std::uint32_t some_ranks = 1u << 6;  ///< other ranks of the job do not record
-inline constexpr std::uint32_t nccl = 1u << 7;        ///< there are records of NCCL's calls
+inline constexpr std::uint32_t some_ranks = 1u << 6;     ///< other ranks of the job do not record
+inline constexpr std::uint32_t nccl = 1u << 7;           ///< there are records of NCCL's calls
+inline constexpr std::uint32_t python_frames = 1u << 8;  ///< call paths have functions of Python
 }  // namespace feature
 
 /// How a rank ended. The numbers are part of the format.
@@ -225,8 +226,14 @@ struct Module {
 /// application alone. No address of a program has the bit.
 inline constexpr std::uint64_t call_path_bit = std::uint64_t{1} << 63;
 
+/// With this bit a frame of a call path is a function of Python: the id of a string, which has the line as a
+/// decimal number (0: not known), a line end, the function, a line end, and the file. No address of a program
+/// has the bit, so that a reader that does not know it shows an address outside of all modules.
+inline constexpr std::uint64_t python_frame_bit = std::uint64_t{1} << 62;
+
 /// A part of a call path: return addresses from the call of MPI outwards. Paths end where the next frame is
-/// not known, or after some frames. Absent from recordings of version 1.
+/// not known, or after some frames. Where the interpreter of Python called, its own frames are left out, and
+/// functions of Python follow (python_frame_bit). Absent from recordings of version 1.
 struct CallPath {
   std::uint32_t id;     ///< of the path, from 1 on
   std::uint8_t first;   ///< number of the part's first frame in the path

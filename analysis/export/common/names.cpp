@@ -84,13 +84,8 @@ const NamedSite& RankNames::site(std::uint64_t call_site) {
   if (!is_new || call_site == 0) return site;
   std::vector<FrameAddress> addresses;
   for (const std::uint64_t address : rank_.return_addresses_of(call_site)) {
-    const trace::Module* const module = rank_.module_at(address);
-    if (module == nullptr) {
-      addresses.push_back({"", {}, address, address});
-    } else {
-      addresses.push_back({rank_.strings.at(module->path), module->build, address - module->load_bias,
-                           address - module->begin + module->file_offset});
-    }
+    const RecordedFrame frame = rank_.frame_at(address);
+    addresses.push_back({std::string(frame.text), frame.build, frame.address, frame.offset});
   }
   const NamedPath path = frame_names_.name(addresses);
   const NamedFrame& shown = path.call_site();

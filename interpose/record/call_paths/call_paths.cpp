@@ -4,20 +4,19 @@
 #include <cstring>
 #include <new>
 
+#include "interpose/record/call_paths/python_paths.hpp"
 #include "interpose/record/file/recording.hpp"
 #include "interpose/record/recorder.hpp"
 
 namespace penstock::record {
 namespace {
 
-// These are limits, so that a program with endlessly many paths costs time, not memory.
-constexpr std::size_t most_paths = 1 << 16;
+// These limits are there so that a program with endlessly many paths costs time, not memory.
 constexpr std::size_t most_known = 1 << 17;
 constexpr std::size_t longest_chain = 128;
 
-static_assert(most_frames == most_call_path_frames);
-
 std::atomic<CallPaths*> call_paths{nullptr};
+std::atomic<PythonPaths*> python_paths{nullptr};  ///< null: there is no Python
 
 std::uint64_t hash_of(std::uint64_t value) noexcept {
   return value * 0x9e3779b97f4a7c15u;
@@ -101,36 +100,10 @@ std::uint64_t CallPaths::walk(std::uint64_t return_address, std::uint64_t frame,
   const std::lock_guard lock(walking_);
   const StackPath path = walk_stack(frame, bounds, return_address, most_, *this);
   if (path.frames == 0) return return_address;
-  const std::uint64_t site = path.frames == 1 ? return_address : number_of(path);
+  std::uint64_t site = return_address;
+  if (path.frames > 1) site = numbers_.number_of({path.frames, path.return_addresses});
   remember(return_address, path, site);
   return site;
-}
-
-std::uint64_t CallPaths::number_of(const StackPath& path) {
-  const Frames frames{path.frames, path.return_addresses};
-  const auto known = numbers_.find(frames);
-  if (known != numbers_.end()) return trace::call_path_bit | known->second;
-  if (numbers_.size() == most_paths) return path.return_addresses[0];
-  const auto id = static_cast<std::uint32_t>(numbers_.size() + 1);
-  constexpr std::size_t frames_per_part = std::size(trace::CallPath{}.return_addresses);
-  constexpr std::size_t most_parts = (most_frames + frames_per_part - 1) / frames_per_part;
-  std::array<trace::CallPath, most_parts> parts{};
-  std::size_t count = 0;
-  for (std::size_t first = 0; first < path.frames; first += frames_per_part) {
-    trace::CallPath& part = parts[count++];
-    const std::size_t taken = std::min(frames_per_part, path.frames - first);
-    part.id = id;
-    part.first = static_cast<std::uint8_t>(first);
-    part.frames = static_cast<std::uint8_t>(taken);
-    std::copy_n(path.return_addresses.begin() + first, taken, part.return_addresses);
-    part.kind = trace::RecordKind::call_path;
-  }
-  const auto added = numbers_.emplace(frames, id).first;
-  if (!recording().write_rare(parts.data(), count)) {
-    numbers_.erase(added);
-    return path.return_addresses[0];
-  }
-  return trace::call_path_bit | id;
 }
 
 void CallPaths::remember(std::uint64_t return_address, const StackPath& path, std::uint64_t site) noexcept {
@@ -162,10 +135,14 @@ CodeAt CallPaths::at(std::uint64_t return_address) noexcept try {
   return {};
 }
 
-void start_call_paths(std::size_t most) noexcept {
+void start_call_paths(std::size_t most, bool says) noexcept {
   if (most <= 1) return;
-  auto* const started = new (std::nothrow) CallPaths(most);
-  call_paths.store(started, std::memory_order_release);
+  auto* const numbers = new (std::nothrow) PathNumbers;
+  if (numbers == nullptr) return;
+  PythonPaths* const of_python = start_python_paths(most, *numbers, says);
+  if (of_python != nullptr) recording().add_features(trace::feature::python_frames);
+  python_paths.store(of_python, std::memory_order_relaxed);
+  call_paths.store(new (std::nothrow) CallPaths(most, *numbers), std::memory_order_release);
 }
 
 [[gnu::noinline]] std::uint64_t call_site_of(const void* return_address) noexcept {
@@ -175,7 +152,8 @@ void start_call_paths(std::size_t most) noexcept {
   const std::uint64_t site =
       paths->site_of(address, reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)));
   __asm__ volatile("" ::: "memory");  // the call is no jump, which would leave this function's frame before
-  return site;
+  PythonPaths* const of_python = python_paths.load(std::memory_order_relaxed);
+  return of_python == nullptr ? site : of_python->site_of(site);
 }
 
 }  // namespace penstock::record

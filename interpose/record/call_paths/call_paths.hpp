@@ -1,17 +1,15 @@
-// Numbers the call paths of a recording: the same path has the same number, and is in the file before its
-// number is returned. Remembers each walk of a stack with the words that it read, and looks at these words
-// alone the next time: what was the same for the walk then gives the same path now.
+// Finds the call paths of calls. Remembers each walk of a stack with the words that it read, and looks at
+// these words alone the next time: what was the same for the walk then gives the same path now.
 #pragma once
 
 #include <array>
 #include <atomic>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 
+#include "interpose/record/call_paths/path_numbers.hpp"
 #include "interpose/record/call_paths/stack_walk.hpp"
 
 namespace penstock::record {
@@ -19,8 +17,8 @@ namespace penstock::record {
 /// Owns what it remembers until the process ends. Thread: any; a known path is found without a lock.
 class CallPaths final : private FrameRules {
  public:
-  /// `most`: frames of a path.
-  explicit CallPaths(std::size_t most) noexcept : most_(most) {}
+  /// `most`: frames of a path. `numbers` must outlive the object.
+  CallPaths(std::size_t most, PathNumbers& numbers) noexcept : most_(most), numbers_(numbers) {}
 
   /// Returns the number of the path from `return_address` on, marked as such, or `return_address`. `frame`:
   /// the frame pointer of a function that is running, whose caller, or one of the next callers, returns
@@ -29,27 +27,22 @@ class CallPaths final : private FrameRules {
 
  private:
   struct Known;
-  struct Frames {
-    std::size_t count;
-    std::array<std::uint64_t, most_frames> return_addresses;
-    auto operator<=>(const Frames&) const = default;
-  };
 
   [[nodiscard]] std::atomic<const Known*>& chain_of(std::uint64_t return_address) noexcept;
   [[nodiscard]] std::uint64_t walk(std::uint64_t return_address, std::uint64_t frame, StackBounds bounds);
-  [[nodiscard]] std::uint64_t number_of(const StackPath& path);
   void remember(std::uint64_t return_address, const StackPath& path, std::uint64_t site) noexcept;
   CodeAt at(std::uint64_t return_address) noexcept override;
 
   const std::size_t most_;
+  PathNumbers& numbers_;
   std::array<std::atomic<const Known*>, 1024> chains_{};  ///< by hash of the return address
   std::mutex walking_;                                    ///< guards what follows
   std::unordered_map<std::uint64_t, CodeAt> rules_;
-  std::map<Frames, std::uint32_t> numbers_;
   std::size_t known_ = 0;
 };
 
-/// Call paths are recorded from now on. `most`: frames of a path; 0 or 1: none are.
-void start_call_paths(std::size_t most) noexcept;
+/// Call paths are recorded from now on. `most`: frames of a path; 0 or 1: none are. `says`: of the ranks of a
+/// job, this one says what holds for all.
+void start_call_paths(std::size_t most, bool says) noexcept;
 
 }  // namespace penstock::record

@@ -236,7 +236,7 @@ bool begin(const Identity& identity) noexcept try {
   fill_header(recording().file().header(), identity);
   if (!open_losses(identity)) return false;
   say_if_limit_is_small(identity);
-  start_call_paths(identity.call_path_frames);
+  start_call_paths(identity.call_path_frames, identity.is_first_to_record);
   collects_gpu_activity = identity.with_gpu_activity;
   pthread_atfork(nullptr, nullptr, switch_off_in_child);
   static_cast<void>(std::atexit(note_exit));

@@ -177,5 +177,62 @@ TEST(CallPathsReport, recordings_of_the_version_without_paths_have_their_call_si
   EXPECT_EQ(report.call_paths.at(0).frames, std::vector<std::string>{"app+0x40"});
 }
 
+/// A function of Python as recordings have it.
+std::uint64_t python(RecordingBuilder& builder, const char* text) {
+  return trace::python_frame_bit | builder.text(text);
+}
+
+TEST(CallPathsReport, a_call_from_python_is_shown_at_the_first_function_that_is_the_programs) {
+  RecordingBuilder builder = with_modules(0);
+  builder.module("/usr/lib/python3/dist-packages/mpi4py/MPI.cpython-311.so", 0x40000, 0x41000, 0, 0x40000);
+  const std::uint64_t site = builder.path(
+      {0x40010, python(builder, "7\nsend_all\n/usr/lib/python3/dist-packages/halo/send.py"),
+       python(builder, "21\nSolver.exchange\n/home/me/app.py"),
+       python(builder, "44\n<module>\n/home/me/app.py"), python(builder, "88\n_run_code\n<frozen runpy>")});
+  builder.call({.function = "MPI_Recv", .begin = 100, .end = 200, .call_site = site});
+  const Report report = report_on({builder}, skipping(nullptr));
+  ASSERT_EQ(report.call_sites.size(), 1u);
+  EXPECT_EQ(report.call_sites[0].function, "Solver.exchange");
+  EXPECT_EQ(report.call_sites[0].file, "/home/me/app.py");
+  EXPECT_EQ(report.call_sites[0].line, 21);
+  EXPECT_EQ(report.call_sites[0].module, "");
+  ASSERT_EQ(report.call_paths.size(), 1u);
+  EXPECT_EQ(report.call_paths[0].frames,
+            (std::vector<std::string>{"MPI.cpython-311.so+0x10", "send_all (send.py:7)",
+                                      "Solver.exchange (app.py:21)", "<module> (app.py:44)",
+                                      "_run_code (<frozen runpy>:88)"}));
+  EXPECT_EQ(report.call_paths[0].shown, 2u);
+  EXPECT_EQ(report_on({builder}, skipping("Solver.exchange")).call_sites[0].function, "<module>");
+  EXPECT_EQ(report_on({builder}, skipping("app.py")).call_sites[0].function, "send_all")
+      << "where all are skipped, the innermost of Python";
+}
+
+TEST(CallPathsReport, a_function_of_python_called_main_is_not_the_end_of_the_path) {
+  RecordingBuilder builder = with_modules(0);
+  const std::uint64_t site = builder.path(
+      {petsc + 0x10, python(builder, "3\nmain\napp.py"), python(builder, "9\n<module>\napp.py")});
+  builder.call({.function = "MPI_Recv", .begin = 100, .end = 200, .call_site = site});
+  EXPECT_EQ(report_on({builder}, skipping(nullptr)).call_paths.at(0).frames.size(), 3u);
+}
+
+TEST(CallPathsReport, functions_of_python_that_are_damaged_or_missing_are_told_as_far_as_they_are_known) {
+  RecordingBuilder builder = with_modules(0);
+  int begin = 100;
+  for (const std::uint64_t frame :
+       {python(builder, ""), python(builder, "\n"), python(builder, "x\ny"), python(builder, "-3\nf\n"),
+        python(builder, "99999999999999\nf\ng"), trace::python_frame_bit | 0x12345,
+        trace::python_frame_bit | 0x3fffffff00000000}) {
+    builder.call({.function = "MPI_Recv",
+                  .begin = static_cast<std::uint64_t>(begin),
+                  .end = static_cast<std::uint64_t>(begin) + 50,
+                  .call_site = builder.path({petsc + 0x10, frame})});
+    begin += 100;
+  }
+  const Report report = report_on({builder}, skipping(nullptr));
+  // three have no text at all, and are one
+  EXPECT_EQ(report.call_paths.size(), 5u);
+  EXPECT_FALSE(to_text(report, {.all = true}).empty());
+}
+
 }  // namespace
 }  // namespace penstock::analysis

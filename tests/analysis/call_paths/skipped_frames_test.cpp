@@ -53,5 +53,21 @@ TEST(SkippedFrames, a_pattern_stands_for_a_function_a_source_file_or_a_module) {
   EXPECT_TRUE(skips({.more = {"nobody", "send"}}, place, module)) << "any of several";
 }
 
+TEST(SkippedFrames, of_python_its_library_and_packages_are_not_the_users) {
+  const SkippedFrames skipped({});
+  for (const char* file :
+       {"/usr/lib/python3.11/threading.py", "/opt/venv/lib/python3.12/site-packages/torch/distributed.py",
+        "/usr/lib/python3/dist-packages/mpi4py/util/pkl5.py", "<frozen runpy>",
+        "/usr/lib64/python3.9/runpy.py"}) {
+    EXPECT_TRUE(skipped.skips_python({.function = "f", .file = file})) << file;
+    EXPECT_FALSE(SkippedFrames({.with_list = false}).skips_python({.function = "f", .file = file})) << file;
+  }
+  for (const char* file :
+       {"/home/me/python3-tests/app.py", "app.py", "<string>", "/home/me/std/MPI.x.so.py"}) {
+    EXPECT_FALSE(skipped.skips_python({.function = "main", .file = file})) << file;
+  }
+  EXPECT_TRUE(SkippedFrames({.more = {"app.py"}}).skips_python({.function = "f", .file = "/home/me/app.py"}));
+}
+
 }  // namespace
 }  // namespace penstock::analysis
