@@ -16,10 +16,6 @@ bool is_idle(const std::shared_ptr<const MappedRange>& mapped) noexcept {
   return mapped.use_count() == 1;
 }
 
-bool may_be_unmapped(const std::shared_ptr<const MappedRange>& mapped) noexcept {
-  return is_idle(mapped) && Context::all_are_quiet();
-}
-
 /// Moves those for which `is_meant(one)` is true to the end of another list. Keeps the order of the rest.
 template <typename Ranges, typename Meant>
 void move_if(Ranges& from, Ranges& to, Meant is_meant) {
@@ -63,13 +59,14 @@ Status IpcCache::map(const RemoteRange& range, const CUipcMemHandle& handle, con
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();
   Ranges dropped;  // unmapped after the lock is released
-  const std::uint64_t most_idle_bytes = idle_limit_bytes(*driver, limits_, context->device());
+  std::uint64_t most_idle_bytes = 0;
   {
     const std::lock_guard lock(mutex_);
     mapped = find(range, context);
     if (mapped == nullptr) retire_stale(range);
     if (!retired_.empty()) take_retired(dropped);
     if (mapped != nullptr) return {};
+    most_idle_bytes = idle_limit_bytes(*driver, limits_, context->device());
     if (!take_surplus(most_idle_bytes, dropped))
       return {Code::declined, "memory of other processes that cannot be unmapped while the GPU works"};
   }
@@ -138,7 +135,7 @@ void IpcCache::retire_stale(const RemoteRange& range) {
 }
 
 void IpcCache::take_retired(Ranges& taken) {
-  move_if(retired_, taken, may_be_unmapped);
+  if (Context::all_are_quiet()) move_if(retired_, taken, is_idle);
 }
 
 /// Drops idle mappings, longest unused first, until the limits hold. Returns false if they do not hold since
@@ -147,14 +144,16 @@ bool IpcCache::take_surplus(std::uint64_t most_idle_bytes, Ranges& taken) {
   std::uint64_t idle_bytes = 0;
   for (const auto& each : ranges_) idle_bytes += is_idle(each) ? each->range().bytes : 0;
   for (const auto& each : retired_) idle_bytes += each->range().bytes;
-  bool waits_for_gpu = false;
   const auto exceeded = [&] {
     return ranges_.size() + retired_.size() > limits_.ranges || idle_bytes > most_idle_bytes;
   };
+  if (!exceeded()) return true;
+  const bool may_unmap = Context::all_are_quiet();
+  bool waits_for_gpu = !retired_.empty();
   std::size_t position = 0;
   while (position + limits_.recent_ranges < ranges_.size() && exceeded()) {
     const auto& oldest = ranges_[position];
-    if (!may_be_unmapped(oldest)) {
+    if (!may_unmap || !is_idle(oldest)) {
       waits_for_gpu = waits_for_gpu || is_idle(oldest);
       ++position;
       continue;
@@ -163,7 +162,7 @@ bool IpcCache::take_surplus(std::uint64_t most_idle_bytes, Ranges& taken) {
     taken.push_back(std::move(ranges_[position]));
     ranges_.erase(ranges_.begin() + static_cast<std::ptrdiff_t>(position));
   }
-  return !exceeded() || !(waits_for_gpu || !retired_.empty());
+  return !exceeded() || !waits_for_gpu;
 }
 
 }  // namespace penstock::transports::cuda

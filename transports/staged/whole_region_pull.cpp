@@ -46,8 +46,6 @@ Status WholeRegionPull::step() {
   if (copy_ == nullptr) {
     bool is_there = false;
     if (Status looked = look_for_payload(is_there); !looked.ok() || !is_there) return looked;
-    // a copy from memory that is not pinned blocks its caller until all is done that it is ordered behind
-    if (!is_pinned_ && !earlier_.is_done(destination_)) return {};
     CopySource source{source_.ring.data, payload_bytes_, Side::host};
     source.is_pinned = is_pinned_;
     Status started = start_copy(source, destination_, context_, copy_);

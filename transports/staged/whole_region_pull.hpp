@@ -7,7 +7,6 @@
 #include "transports/copies/pull.hpp"
 #include "transports/host/watch.hpp"
 #include "transports/regions/region_pull.hpp"
-#include "transports/stream_order/earlier_work.hpp"
 
 namespace penstock::transports {
 
@@ -36,7 +35,6 @@ class WholeRegionPull final : public Pull {
   const RingSource source_;
   const cuda::ContextRef context_;
   bool is_pinned_ = false;
-  EarlierWork earlier_;         ///< waited for before a copy that blocks
   std::unique_ptr<Pull> copy_;  ///< null until the payload is there
   bool is_copied_ = false;
   Status failure_;

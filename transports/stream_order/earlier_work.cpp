@@ -10,20 +10,19 @@
 namespace penstock::transports {
 namespace {
 
-/// Calls `function(view)` for the view, or for each of its parts that lie on a device.
-template <typename Function>
-void for_each_on_device(const BufferView& view, Function function) {
-  if (!view.is_scattered()) return function(view);
+/// Returns the context of the view, or of each of its parts that lie on a device; null: it is gone.
+std::vector<cuda::ContextRef> contexts_of(const BufferView& view) {
+  if (!view.is_scattered()) return {cuda::Context::of(view.buffer)};
+  std::vector<cuda::ContextRef> contexts;
   for (const ViewPart& part : *view.parts) {
-    if (lives_on_device(part.view.buffer.kind))
-      function(BufferView{.buffer = part.view.buffer, .handed_over_ns = view.handed_over_ns});
+    if (lives_on_device(part.view.buffer.kind)) contexts.push_back(cuda::Context::of(part.view.buffer));
   }
+  return contexts;
 }
 
 /// Returns an event behind what is queued in the context, or none.
 cuda::Event mark(const cuda::ContextRef& context) {
   cuda::Event event;
-  if (context == nullptr) return event;
   const cuda::ContextScope scope(*context);
   if (!scope.status().ok() || !cuda::mark_application(context, event).ok()) return {};
   return event;
@@ -35,54 +34,34 @@ bool has_ended(const cuda::Event& event) noexcept {
   return !event.query(ended).ok() || ended;
 }
 
-bool are_all_there(const std::vector<cuda::Event>& marks) noexcept {
-  return std::ranges::all_of(marks, [](const cuda::Event& event) { return bool{event}; });
-}
-
 }  // namespace
 
-bool EarlierWork::have_ended() const noexcept {
-  return std::ranges::all_of(marks_, has_ended);
-}
-
 bool EarlierWork::is_done(const BufferView& view) noexcept {
-  if (is_idle(view)) return true;
-  if (!cuda::application_may_be_marked()) return false;
-  try {
-    if (marks_.empty()) {
-      std::vector<cuda::Event> marks;
-      for_each_on_device(
-          view, [&](const BufferView& part) { marks.push_back(mark(cuda::Context::of(part.buffer))); });
-      if (are_all_there(marks)) marks_ = std::move(marks);
-      return false;
-    }
-    if (!have_ended()) return false;
-    for_each_on_device(view, [](const BufferView& part) { note_done(part); });
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;  // it is tried again
-  }
+  return is_idle(view) || has_ended_in([&] { return contexts_of(view); }, view.handed_over_ns);
 }
 
 bool EarlierWork::is_done_everywhere(std::uint64_t since_ns) noexcept {
-  try {
-    if (marks_.empty()) {
-      std::vector<cuda::Event> marks;
-      for (const cuda::ContextRef& context : cuda::Context::met()) {
-        if (cuda::application_is_idle(*context, since_ns)) continue;
-        if (!cuda::application_may_be_marked()) return false;
-        marks.push_back(mark(context));
-      }
-      if (marks.empty()) return true;
-      if (are_all_there(marks)) marks_ = std::move(marks);
-      return false;
+  return has_ended_in(&cuda::Context::met, since_ns);
+}
+
+template <typename Contexts>
+bool EarlierWork::has_ended_in(Contexts contexts, std::uint64_t since_ns) noexcept try {
+  if (marks_.empty()) {
+    std::vector<cuda::Event> marks;
+    for (const cuda::ContextRef& context : contexts()) {
+      if (context == nullptr || cuda::application_is_idle(*context, since_ns)) continue;
+      if (!cuda::application_may_be_marked()) return false;
+      marks.push_back(mark(context));
+      if (!marks.back()) return false;
     }
-    if (!have_ended()) return false;
-    for (const cuda::Event& event : marks_) event.context()->note_idle_since(since_ns);
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;  // it is tried again
+    marks_ = std::move(marks);
+    return marks_.empty();
   }
+  if (!std::ranges::all_of(marks_, has_ended)) return false;
+  for (const cuda::Event& event : marks_) event.context()->note_idle_since(since_ns);
+  return true;
+} catch (const std::bad_alloc&) {
+  return false;  // it is tried again
 }
 
 }  // namespace penstock::transports

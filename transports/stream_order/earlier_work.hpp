@@ -23,7 +23,8 @@ class EarlierWork {
   [[nodiscard]] bool is_done_everywhere(std::uint64_t since_ns) noexcept;
 
  private:
-  [[nodiscard]] bool have_ended() const noexcept;
+  template <typename Contexts>
+  [[nodiscard]] bool has_ended_in(Contexts contexts, std::uint64_t since_ns) noexcept;
 
   /// One for each device, behind that work, since it was first seen to be under way; none: it was not, or
   /// could not be marked.
