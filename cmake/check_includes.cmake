@@ -48,7 +48,7 @@ list(REMOVE_ITEM moving transports/tune transports/kernels)
 may_include(interpose/record transports/kinds)
 set(before_record_rooms ${known})
 may_include(interpose/record/file interpose/record transports/host)
-may_include(interpose/record/python)
+may_include(interpose/record/python interpose/record)
 may_include(interpose/record/call_paths interpose/record interpose/record/file interpose/record/python)
 may_include(interpose/record/gpu interpose/record interpose/record/file transports/host)
 may_include(interpose/record/run interpose/record interpose/record/file interpose/record/call_paths interpose/record/gpu

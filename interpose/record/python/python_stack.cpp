@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "interpose/record/python/python_lines.hpp"
+#include "interpose/record/utf8.hpp"
 
 namespace penstock::record {
 namespace {
@@ -25,29 +26,11 @@ Number number_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
   return number;
 }
 
-void append_utf8(std::string& text, std::uint32_t character) {
-  const auto put = [&text](std::uint32_t byte) { text.push_back(static_cast<char>(byte)); };
-  if (character < 0x20 || character == 0x7f) {
-    put(' ');
-  } else if (character < 0x80) {
-    put(character);
-  } else if (character < 0x800) {
-    put(0xc0 | character >> 6);
-    put(0x80 | (character & 63));
-  } else if (character < 0x10000) {
-    const bool is_half = character >= 0xd800 && character < 0xe000;  // what is no character in UTF-8
-    put(is_half ? '?' : 0xe0 | character >> 12);
-    if (is_half) return;
-    put(0x80 | (character >> 6 & 63));
-    put(0x80 | (character & 63));
-  } else if (character < 0x110000) {
-    put(0xf0 | character >> 18);
-    put(0x80 | (character >> 12 & 63));
-    put(0x80 | (character >> 6 & 63));
-    put(0x80 | (character & 63));
-  } else {
-    put('?');
-  }
+/// Lines and control characters end no text, and what is no character becomes a question mark.
+void append_character(std::string& text, std::uint32_t character) {
+  if (character < 0x20 || character == 0x7f) character = ' ';
+  const bool is_surrogate = character >= 0xd800 && character < 0xe000;
+  append_utf8(text, is_surrogate || character >= 0x110000 ? '?' : character);
 }
 
 }  // namespace
@@ -180,9 +163,9 @@ std::optional<std::string> PythonStack::text(std::uint64_t str) {
   if (!log_.read(str + python_object::size, content)) return std::nullopt;
   std::string text;
   for (std::size_t at = begin; at < content.size(); at += width) {
-    append_utf8(text, width == 1   ? number_at<std::uint8_t>(content, at)
-                      : width == 2 ? number_at<std::uint16_t>(content, at)
-                                   : number_at<std::uint32_t>(content, at));
+    append_character(text, width == 1   ? number_at<std::uint8_t>(content, at)
+                           : width == 2 ? number_at<std::uint16_t>(content, at)
+                                        : number_at<std::uint32_t>(content, at));
   }
   return text;
 }

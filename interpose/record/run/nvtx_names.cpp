@@ -1,22 +1,12 @@
 #include "interpose/record/run/nvtx_names.hpp"
 
+#include "interpose/record/utf8.hpp"
+
 namespace penstock::record {
 
 std::string to_utf8(const wchar_t* wide) {
   std::string text;
-  for (; *wide != 0; ++wide) {
-    const auto c = static_cast<std::uint32_t>(*wide);
-    const auto tail = [&](unsigned shift) { text += static_cast<char>(0x80 | (c >> shift & 0x3f)); };
-    if (c < 0x80) {
-      text += static_cast<char>(c);
-    } else if (c < 0x800) {
-      text += static_cast<char>(0xc0 | c >> 6), tail(0);
-    } else if (c < 0x10000) {
-      text += static_cast<char>(0xe0 | c >> 12), tail(6), tail(0);
-    } else {
-      text += static_cast<char>(0xf0 | (c >> 18 & 7)), tail(12), tail(6), tail(0);
-    }
-  }
+  for (; *wide != 0; ++wide) append_utf8(text, static_cast<std::uint32_t>(*wide));
   return text;
 }
 
