@@ -91,7 +91,6 @@ void CollectiveSums::add(const RankInput& rank, const Part& part, std::span<cons
 /// root if data flow from it, else as the last rank.
 void CollectiveSums::add_late(const RankInput& input, const Part& part, const Arrivals& arrivals) {
   const RankTrace& rank = input.trace;
-  const Timeline& timeline = input.window.timeline;
   const bool waits_for_root = arrivals.root_ns != 0 && flows_from_root(rank.strings.at(part.function));
   const std::int32_t awaited = waits_for_root ? part.root : arrivals.last_rank;
   const bool is_late = arrivals.one_clock && arrivals.seen > 1 && awaited == rank.header.world_rank;
@@ -99,13 +98,9 @@ void CollectiveSums::add_late(const RankInput& input, const Part& part, const Ar
   if (!is_late || begin_ns >= part.came_ns) {
     return;
   }
-  Late& late = late_[{rank.header.world_rank, part.site}];
-  ++late.times;
-  late.late_ns += part.came_ns - begin_ns;
-  late.within_error_ns += late_within_error_ns(arrivals, waits_for_root, part.came_ns - begin_ns);
-  late.in_kernels_ns += timeline.kernels.measure_within_ns(begin_ns, part.came_ns);
-  late.in_mpi_ns += timeline.exposed.measure_within_ns(begin_ns, part.came_ns);
-  late.kernels.add(timeline, input.names, {begin_ns, part.came_ns});
+  late_[{rank.header.world_rank, part.site}].add(
+      input.window.timeline, input.names, {begin_ns, part.came_ns},
+      late_within_error_ns(arrivals, waits_for_root, part.came_ns - begin_ns));
 }
 
 /// Returns how much of `late_ns` lies within the error: that of the first rank's clock, or all of it if a

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/figures/figure.hpp"
-#include "analysis/figures/kernel_times.hpp"
+#include "analysis/figures/late_sums.hpp"
 
 namespace penstock::analysis {
 
@@ -50,15 +50,6 @@ class CollectiveSums {
     [[nodiscard]] Who renumbered(const Renumbering& numbers) const { return {rank, numbers.sites[site]}; }
     auto operator<=>(const Who&) const = default;
   };
-  struct Late {
-    std::uint64_t times = 0;
-    std::uint64_t late_ns = 0;
-    std::uint64_t in_kernels_ns = 0;
-    std::uint64_t in_mpi_ns = 0;
-    std::uint64_t within_error_ns = 0;
-    KernelTimes kernels;
-    auto members() { return std::tie(times, late_ns, in_kernels_ns, in_mpi_ns, within_error_ns, kernels); }
-  };
   /// One rank's part in a collective.
   struct Part {
     std::uint32_t function;  ///< string of the rank
@@ -82,7 +73,7 @@ class CollectiveSums {
   const StringPool& strings_;
   SiteTable& sites_;
   SumsBy<Kind, Sums> sums_;
-  SumsBy<Who, Late> late_;
+  SumsBy<Who, LateSums> late_;
 };
 
 }  // namespace penstock::analysis

@@ -161,14 +161,8 @@ void NcclSums::add_late(const RankInput& rank, NcclKind kind, const Meeting& mee
   if (first_ns >= came_ns) {
     return;
   }
-  const Timeline& timeline = rank.window.timeline;
-  Late& late = late_[{rank.trace.header.world_rank, kind}];
-  ++late.times;
-  late.late_ns += came_ns - first_ns;
-  late.in_kernels_ns += timeline.kernels.measure_within_ns(first_ns, came_ns);
-  late.in_mpi_ns += timeline.exposed.measure_within_ns(first_ns, came_ns);
-  late.within_error_ns += std::min(came_ns - first_ns, meeting.first_error_ns);
-  late.kernels.add(timeline, rank.names, {first_ns, came_ns});
+  late_[{rank.trace.header.world_rank, kind}].add(rank.window.timeline, rank.names, {first_ns, came_ns},
+                                                  std::min(came_ns - first_ns, meeting.first_error_ns));
 }
 
 void NcclSums::finish(Report& report, SiteNames&) {

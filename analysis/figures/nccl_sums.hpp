@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analysis/figures/figure.hpp"
-#include "analysis/figures/kernel_times.hpp"
+#include "analysis/figures/late_sums.hpp"
 #include "analysis/joining/nccl_work.hpp"
 
 namespace penstock::analysis {
@@ -51,15 +51,6 @@ class NcclSums {
     [[nodiscard]] Who renumbered(const Renumbering&) const { return *this; }
     auto operator<=>(const Who&) const = default;
   };
-  struct Late {
-    std::uint64_t times = 0;
-    std::uint64_t late_ns = 0;
-    std::uint64_t in_kernels_ns = 0;
-    std::uint64_t in_mpi_ns = 0;
-    std::uint64_t within_error_ns = 0;
-    KernelTimes kernels;
-    auto members() { return std::tie(times, late_ns, in_kernels_ns, in_mpi_ns, within_error_ns, kernels); }
-  };
   /// What the other ranks' kernels tell of one.
   struct Meeting;
 
@@ -72,7 +63,7 @@ class NcclSums {
   const MessageIndex& index_;
   const StringPool& strings_;
   SumsBy<Kind, Sums> sums_;
-  SumsBy<Who, Late> late_;
+  SumsBy<Who, LateSums> late_;
   std::uint64_t ranks_without_calls_ = 0;
 };
 
