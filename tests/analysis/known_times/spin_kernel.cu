@@ -1,22 +1,8 @@
 #include "tests/analysis/known_times/spin_kernel.hpp"
 
-#if PENSTOCK_SIMULATED_GPU
-#include <chrono>
-#endif
+#include "tests/analysis/gpu_clock.cuh"
 
-namespace {
-
-__device__ std::uint64_t gpu_now_ns() {
-#if PENSTOCK_SIMULATED_GPU
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-#else
-  std::uint64_t now_ns;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now_ns));
-  return now_ns;
-#endif
-}
-
-}  // namespace
+using penstock::test_support::gpu_now_ns;
 
 __global__ void known_spin_kernel(std::uint64_t duration_ns, penstock::known_times::KernelMarks* marks) {
   const std::uint64_t begin_ns = gpu_now_ns();

@@ -1,20 +1,10 @@
 #include "tests/analysis/nccl/nccl_kernels.hpp"
 
-#if PENSTOCK_SIMULATED_GPU
-#include <chrono>
-#endif
+#include "tests/analysis/gpu_clock.cuh"
 
 namespace {
 
-__device__ std::uint64_t gpu_now_ns() {
-#if PENSTOCK_SIMULATED_GPU
-  return static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-#else
-  std::uint64_t now_ns;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now_ns));
-  return now_ns;
-#endif
-}
+using penstock::test_support::gpu_now_ns;
 
 __device__ void run_until_told(penstock::nccl_steps::KernelMarks* marks, std::uint32_t number) {
   constexpr std::uint64_t longest_ns = 20'000'000'000;
