@@ -160,13 +160,13 @@ TEST_P(JobUnfinished, a_rank_in_an_endless_loop_is_the_one_that_the_others_in_a_
 
 TEST_P(JobUnfinished, a_persistent_receive_waits_for_the_rank_that_does_not_start_its_send) {
   start("persistent", 3);
-  const Json now = look_until([](const Json& unfinished) {
-    const Json& chain = first_of(unfinished, "chain");
-    return chain.at("ranks").get<Ranks>() == Ranks{0, 2} &&
-           unfinished.at("ranks").at(2).at("calls").empty() &&
-           unfinished.at("ranks").at(2).at("state") == "running";
-  });
-  EXPECT_EQ(now.at("ranks").at(0).at("calls").at(0).at("what"), "from rank 2, tag 5");
+  // In the messages before, rank 0 may wait for rank 2 as well.
+  static_cast<void>(look_until([](const Json& unfinished) {
+    const Json& ranks = unfinished.at("ranks");
+    return first_of(unfinished, "chain").at("ranks").get<Ranks>() == Ranks{0, 2} &&
+           ranks.at(0).at("calls").at(0).at("what") == "from rank 2, tag 5" &&
+           ranks.at(2).at("calls").empty() && ranks.at(2).at("state") == "running";
+  }));
 }
 
 TEST_P(JobUnfinished, different_collectives_are_told_apart) {
