@@ -74,11 +74,8 @@ class Comparison {
     diff_.after = state_of(after.front());
     diff_.is_by_step = all(has_steps);
     diff_.is_known = all([](const Report& report) { return what_is_missing(report).empty(); });
-    const auto is_exposed = [](const Report& report) {
-      return report.measure == Measure::exposed_communication;
-    };
-    diff_.is_exposed = all(is_exposed);
-    is_one_measure_ = diff_.is_exposed || all([&](const Report& report) { return !is_exposed(report); });
+    diff_.is_exposed = all(counts_exposed);
+    is_one_measure_ = diff_.is_exposed || all([&](const Report& report) { return !counts_exposed(report); });
     diff_.from_steps = diff_.is_by_step && before.size() == 1 && after.size() == 1;
   }
 

@@ -10,10 +10,6 @@
 namespace penstock::analysis {
 namespace {
 
-bool is_exposed(const Report& report) {
-  return report.measure == Measure::exposed_communication;
-}
-
 std::string what_is_missing_in(const Report& report) {
   if (std::string missing = what_is_missing(report); !missing.empty()) {
     return missing;
@@ -52,7 +48,7 @@ std::vector<std::optional<TrendRegion>> regions_of(const Report& report,
 TrendRun run_of(const NamedReport& named, const Trend& trend) {
   const Report& report = named.report;
   const double shares = shares_of(report, trend.is_by_step);
-  const bool has_counted = report.counted_ranks != 0 && is_exposed(report) == trend.is_exposed;
+  const bool has_counted = report.counted_ranks != 0 && counts_exposed(report) == trend.is_exposed;
   TrendRun run{.recording = named.recording,
                .state = state_of(report),
                .facts = report.facts,
@@ -107,7 +103,7 @@ Trend trend_of(const std::vector<NamedReport>& reports, std::vector<std::string>
     return std::all_of(reports.begin(), reports.end(),
                        [&](const NamedReport& each) { return condition(each.report); });
   };
-  Trend trend{.is_by_step = all(has_steps), .is_exposed = all(is_exposed), .regions = std::move(regions)};
+  Trend trend{.is_by_step = all(has_steps), .is_exposed = all(counts_exposed), .regions = std::move(regions)};
   for (std::size_t i = 0; i < reports.size(); ++i) {
     trend.runs.push_back(run_of(reports[i], trend));
     if (i != 0) {

@@ -235,7 +235,7 @@ ReplayFigures replay(ReplayGraph& graph, const Report& report,
   const std::uint64_t free_ns = graph.run({.free_communication = true});
   figures.efficiency =
       efficiency_of(ranks, static_cast<double>(figures.observed_ns), static_cast<double>(free_ns));
-  if (report.measure == Measure::exposed_communication) {
+  if (counts_exposed(report)) {
     figures.gpu_efficiency = gpu_efficiency_of(ranks, static_cast<double>(figures.observed_ns));
   }
   figures.path = path_of(graph, ranks, call_of_site);

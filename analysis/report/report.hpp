@@ -101,4 +101,9 @@ struct Report {
   return report.steps && !report.steps->each.empty();
 }
 
+/// Returns true if `counted` is exposed communication, false if it is the time in communicating calls.
+[[nodiscard]] inline bool counts_exposed(const Report& report) noexcept {
+  return report.measure == Measure::exposed_communication;
+}
+
 }  // namespace penstock::analysis

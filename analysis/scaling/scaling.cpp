@@ -22,10 +22,6 @@ constexpr double weak_within = 0.15;
 /// Predictions for more than this times the largest run's ranks cause a warning.
 constexpr double far_away = 16;
 
-bool is_exposed(const Report& report) {
-  return report.measure == Measure::exposed_communication;
-}
-
 double& of(ByScalingPart<double>& parts, ScalingPart part) {
   return parts[static_cast<std::size_t>(part)];
 }
@@ -41,7 +37,7 @@ ScalingRun run_of(const Report& report, bool is_by_step) {
   };
   double kernels_ns = 0;
   for (const RankFigures& rank : report.ranks) {
-    kernels_ns += rank.is_counted && is_exposed(report) ? static_cast<double>(rank.kernels_ns) : 0;
+    kernels_ns += rank.is_counted && counts_exposed(report) ? static_cast<double>(rank.kernels_ns) : 0;
   }
   const auto total_ns = static_cast<double>(report.total_ns);
   const auto counted_ns = static_cast<double>(report.counted_ns);
@@ -171,7 +167,7 @@ std::string why_no_scaling(const std::vector<Report>& reports) {
     if (each.counted_ranks == 0 || each.total_ns == 0) {
       return fmt::format("no rank of the run on {} could be counted", each.world_size);
     }
-    if (is_exposed(each) != is_exposed(reports.front())) {
+    if (counts_exposed(each) != counts_exposed(reports.front())) {
       return "some runs have no record of kernels, and others have";
     }
   }
@@ -189,7 +185,7 @@ std::string why_no_scaling(const std::vector<Report>& reports) {
 Scaling scale(const std::vector<Report>& reports, const std::vector<std::int32_t>& ranks) {
   Scaling scaling;
   scaling.is_by_step = std::all_of(reports.begin(), reports.end(), has_steps);
-  scaling.is_exposed = is_exposed(reports.front());
+  scaling.is_exposed = counts_exposed(reports.front());
   std::int32_t largest = 0;
   for (const Report& each : reports) {
     scaling.runs.push_back(run_of(each, scaling.is_by_step));

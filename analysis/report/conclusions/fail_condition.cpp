@@ -167,7 +167,7 @@ std::optional<double> FailCondition::overlap(const Report& report) const {
     communication_ns += rank.is_counted ? rank.communication_ns : 0;
     hidden_ns += rank.is_counted ? rank.hidden_ns : 0;
   }
-  return communication_ns == 0 || report.measure != Measure::exposed_communication
+  return communication_ns == 0 || !counts_exposed(report)
              ? std::nullopt
              : std::optional(100.0 * static_cast<double>(hidden_ns) / static_cast<double>(communication_ns));
 }
@@ -189,7 +189,7 @@ std::optional<double> FailCondition::time(const Report& report) const {
   if ((unit_ == "%" && report.total_ns == 0) || is_beyond_clocks(report)) {
     return std::nullopt;
   }
-  const bool is_exposed = report.measure == Measure::exposed_communication;
+  const bool is_exposed = counts_exposed(report);
   const std::optional<Cause> cause = cause_of(part_);
   std::optional<std::uint64_t> time_ns;
   if (what_ == What::part && !cause) {

@@ -26,7 +26,7 @@ std::string share_text(const Report& report, std::uint64_t time_ns) {
 /// Returns the part that is larger than exposed communication and any other, kernels left aside; nullopt if
 /// there is none, or if the parts of a GPU's work are not known.
 std::optional<TimePart> largest_beside_exposed(const Report& report) {
-  if (report.measure != Measure::exposed_communication || !report.parts) {
+  if (!counts_exposed(report) || !report.parts) {
     return std::nullopt;
   }
   std::optional<TimePart> largest;
@@ -133,7 +133,7 @@ Headline headline_of(const Report& report) {
             fmt::format("{} {} {} is exposed communication.", share_text(report, time_ns),
                         verdict_on(report, *worst), of_whole(report, report.counted_ns))};
   }
-  const std::string what = report.measure == Measure::exposed_communication
+  const std::string what = counts_exposed(report)
                                ? "exposed communication: the rank is in MPI and its GPU computes nothing."
                                : fmt::format("communication time. How much of it is exposed is unknown: {}.",
                                              printable(report.why_not_exposed));

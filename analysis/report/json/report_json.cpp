@@ -68,7 +68,7 @@ Json gpu_power_of(const Report& report) {
 }
 
 Json document_of(const Report& report) {
-  const bool is_exposed = report.measure == Measure::exposed_communication;
+  const bool is_exposed = counts_exposed(report);
   Json json{{"schema", "penstock-report-2"},
             {"job", job_of(report)},
             {"measure", is_exposed ? "exposed_communication" : "communication_time"}};

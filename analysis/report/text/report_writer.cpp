@@ -13,7 +13,7 @@ ReportWriter::ReportWriter(const Report& shown, const TextOptions& how)
       options(how),
       ranks(static_cast<double>(std::max<std::uint64_t>(shown.counted_ranks, 1))),
       unit(static_cast<double>(shown.total_ns) / ranks),
-      is_exposed(shown.measure == Measure::exposed_communication),
+      is_exposed(counts_exposed(shown)),
       whole(whole_of(shown)),
       of_whole_title(fmt::format("of {}", whole)) {}
 
