@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "analysis/figures/figure.hpp"
-#include "analysis/figures/host_code_places.hpp"
 #include "analysis/figures/kernel_times.hpp"
+#include "analysis/figures/places.hpp"
 
 namespace penstock::analysis {
 

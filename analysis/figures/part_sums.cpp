@@ -84,7 +84,10 @@ void PartSums::add(const RankInput& rank) {
   Dividing dividing(rank.window.window, unite(rank.hidden_by, rank.counted));
   std::array<PartSet, 7> sets;
   auto next = sets.begin();
-  const auto took = [&next](TimePart part, IntervalSet set) { *next++ = {part, std::move(set)}; };
+  const auto took = [&next](TimePart part, IntervalSet set) -> const IntervalSet& {
+    *next = {part, std::move(set)};
+    return (next++)->set;
+  };
 
   std::vector<Interval>& files = dividing.list();
   for (const Call& each : trace.calls) {
@@ -99,10 +102,10 @@ void PartSums::add(const RankInput& rank) {
     by_hand.push_back(each.time);
   }
   took(TimePart::staging_by_hand, dividing.take_listed());
-  took(TimePart::other_copies, dividing.take(copies_of_application(trace)));
-  took(TimePart::cuda_synchronisation, dividing.take(synchronisations_of_application(trace)));
-  took(TimePart::host_code, dividing.take_all());
-  places_.add(rank, std::prev(next)->set);
+  other_copies_.add(rank, took(TimePart::other_copies, dividing.take(copies_of_application(trace))));
+  cuda_synchronisation_.add(
+      rank, took(TimePart::cuda_synchronisation, dividing.take(synchronisations_of_application(trace))));
+  host_code_.add(rank, took(TimePart::host_code, dividing.take_all()));
   took(TimePart::kernels, rank.hidden_by);
 
   OfRank of_rank{trace.header.world_rank, {}};
@@ -141,7 +144,9 @@ void PartSums::merge(PartSums&& part, const Renumbering& numbers) {
     steps_[i].unattributed_in_files_ns += part.steps_[i].unattributed_in_files_ns;
   }
   ranks_on_gpus_ += part.ranks_on_gpus_;
-  places_.merge(std::move(part.places_), numbers);
+  host_code_.merge(std::move(part.host_code_), numbers);
+  other_copies_.merge(std::move(part.other_copies_), numbers);
+  cuda_synchronisation_.merge(std::move(part.cuda_synchronisation_), numbers);
 }
 
 TimeByPart PartSums::parts_of(const Sums& sums, const TimeByCause& by_cause) {
@@ -175,7 +180,9 @@ void PartSums::finish(Report& report, SiteNames& names) {
       report.steps->each[i].parts = parts_of(steps_[i], report.steps->each[i].by_cause);
     }
   }
-  report.host_code = places_.finish(names);
+  report.host_code = host_code_.finish(names);
+  report.other_copies = other_copies_.finish(names);
+  report.cuda_synchronisation = cuda_synchronisation_.finish(names);
 }
 
 }  // namespace penstock::analysis

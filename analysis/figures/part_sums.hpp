@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/figures/figure.hpp"
-#include "analysis/figures/host_code_places.hpp"
+#include "analysis/figures/places.hpp"
 #include "analysis/tables/id_table.hpp"
 
 namespace penstock::analysis {
@@ -20,11 +20,16 @@ namespace penstock::analysis {
 class PartSums {
  public:
   explicit PartSums(const FigureContext& context)
-      : choice_(context.choice.measure), places_(context.mark, context.strings) {}
+      : choice_(context.choice.measure),
+        host_code_(context.mark, context.strings),
+        other_copies_(context.mark, context.strings),
+        cuda_synchronisation_(context.mark, context.strings) {}
   void add(const WaitInput& wait);
   void add(const RankInput& rank);
   void merge(PartSums&& part, const Renumbering& numbers);
-  auto members() { return std::tie(ranks_, steps_, ranks_on_gpus_, places_); }
+  auto members() {
+    return std::tie(ranks_, steps_, ranks_on_gpus_, host_code_, other_copies_, cuda_synchronisation_);
+  }
   void finish(Report& report, SiteNames& names);
 
  private:
@@ -46,7 +51,9 @@ class PartSums {
   std::vector<OfRank> ranks_;         ///< that are counted
   std::vector<Sums> steps_;
   std::uint64_t ranks_on_gpus_ = 0;
-  HostCodePlaces places_;
+  PlaceSums host_code_;
+  PlaceSums other_copies_;
+  PlaceSums cuda_synchronisation_;
 };
 
 }  // namespace penstock::analysis

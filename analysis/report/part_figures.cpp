@@ -54,7 +54,7 @@ std::string_view identifier_of(TimePart part) noexcept {
   }
 }
 
-std::string where_text(const HostCodeFigures& place) {
+std::string where_text(const PlaceFigures& place) {
   if (!place.range.empty()) {
     return fmt::format("in the NVTX range {}", place.range);
   }

@@ -60,18 +60,18 @@ static_assert(part_of(Cause::unattributed) == TimePart::unattributed &&
 [[nodiscard]] std::string_view name_of(TimePart part) noexcept;
 [[nodiscard]] std::string_view identifier_of(TimePart part) noexcept;
 
-/// A place where hosts compute while no kernel runs. Sums over the counted ranks.
-struct HostCodeFigures {
+/// A place where time of one part is spent, with no call of MPI. Sums over the counted ranks.
+struct PlaceFigures {
   std::string range;   ///< the innermost NVTX range there; empty: none but the step's
   std::string behind;  ///< else: the MPI call before it, for people; empty: none
   std::string before;  ///< and the one after it
   std::uint64_t times = 0;
-  std::uint64_t host_code_ns = 0;
+  std::uint64_t time_ns = 0;
   std::uint64_t most_ns = 0;  ///< of the rank that has most
   std::int32_t most_rank = -1;
 };
 
 /// Returns "in the NVTX range assemble", or "between MPI_Waitall at … and MPI_Isend at …".
-[[nodiscard]] std::string where_text(const HostCodeFigures& place);
+[[nodiscard]] std::string where_text(const PlaceFigures& place);
 
 }  // namespace penstock::analysis

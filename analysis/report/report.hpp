@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -76,8 +77,10 @@ struct Report {
   std::vector<HandStagingFigures> hand_staging;   ///< by copies_ns
   std::vector<LateReceiveFigures> late_receives;  ///< by hides_ns
   std::vector<LongWaitFigures> longest_waits;     ///< by counted_ns
-  std::vector<HostCodeFigures> host_code;         ///< by host_code_ns
-  std::vector<GapFigures> gaps;                   ///< sums to the unattributed time
+  std::vector<PlaceFigures> host_code;            ///< by time_ns, like the two below
+  std::vector<PlaceFigures> other_copies;
+  std::vector<PlaceFigures> cuda_synchronisation;
+  std::vector<GapFigures> gaps;  ///< sums to the unattributed time
   std::vector<PhaseFigures> phases;
   std::vector<TransportFigures> transports;  ///< by bytes
   std::optional<MatrixFigures> matrix;       ///< none: no messages
@@ -95,6 +98,20 @@ struct Report {
   return std::any_of(report.ranks.begin(), report.ranks.end(), [](const RankFigures& rank) {
     return rank.is_counted && rank.dropped_gpu_records != 0;
   });
+}
+
+/// Returns where the time of a part is spent; empty: the part has no places of its own, or no time.
+[[nodiscard]] inline std::span<const PlaceFigures> places_of(const Report& report, TimePart part) noexcept {
+  switch (part) {
+    case TimePart::host_code:
+      return report.host_code;
+    case TimePart::other_copies:
+      return report.other_copies;
+    case TimePart::cuda_synchronisation:
+      return report.cuda_synchronisation;
+    default:
+      return {};
+  }
 }
 
 [[nodiscard]] inline bool has_steps(const Report& report) noexcept {

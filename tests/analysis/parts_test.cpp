@@ -174,16 +174,16 @@ TEST(HostCode, is_placed_between_the_calls_around_it) {
   ASSERT_EQ(report.host_code.size(), 3u);
   EXPECT_EQ(where_text(report.host_code[0]), "between MPI_Recv at 0x20 and MPI_Allreduce at 0x10");
   EXPECT_EQ(report.host_code[0].times, 6u);
-  EXPECT_EQ(report.host_code[0].host_code_ns, 3u * (30 + 90));
+  EXPECT_EQ(report.host_code[0].time_ns, 3u * (30 + 90));
   EXPECT_EQ(report.host_code[0].most_ns, 3u * 90);
   EXPECT_EQ(report.host_code[0].most_rank, 1);
   EXPECT_EQ(where_text(report.host_code[1]), "after MPI_Recv at 0x20");
-  EXPECT_EQ(report.host_code[1].host_code_ns, 30u + 90);
+  EXPECT_EQ(report.host_code[1].time_ns, 30u + 90);
   EXPECT_EQ(where_text(report.host_code[2]), "between MPI_Allreduce at 0x10 and MPI_Recv at 0x20");
-  EXPECT_EQ(report.host_code[2].host_code_ns, 2u * 4 * 10);
+  EXPECT_EQ(report.host_code[2].time_ns, 2u * 4 * 10);
   std::uint64_t sum_ns = 0;
-  for (const HostCodeFigures& each : report.host_code) {
-    sum_ns += each.host_code_ns;
+  for (const PlaceFigures& each : report.host_code) {
+    sum_ns += each.time_ns;
   }
   EXPECT_EQ(sum_ns, time_of(report.parts.value(), TimePart::host_code));
 }
@@ -201,11 +201,11 @@ TEST(HostCode, is_placed_in_the_innermost_range_but_not_in_the_one_that_marks_th
   const Report report = report_on({rank}, {});
   ASSERT_EQ(report.host_code.size(), 4u);
   EXPECT_EQ(where_text(report.host_code[0]), "in the NVTX range assemble");
-  EXPECT_EQ(report.host_code[0].host_code_ns, 4u * 500);
+  EXPECT_EQ(report.host_code[0].time_ns, 4u * 500);
   EXPECT_EQ(where_text(report.host_code[1]), "between calls of MPI_Barrier at 0x10");
-  EXPECT_EQ(report.host_code[1].host_code_ns, 3u * (50 + 200));
+  EXPECT_EQ(report.host_code[1].time_ns, 3u * (50 + 200));
   EXPECT_EQ(where_text(report.host_code[2]), "in the NVTX range sort");
-  EXPECT_EQ(report.host_code[2].host_code_ns, 4u * 100);
+  EXPECT_EQ(report.host_code[2].time_ns, 4u * 100);
   EXPECT_EQ(where_text(report.host_code[3]), "after MPI_Barrier at 0x10");
 }
 
@@ -219,11 +219,41 @@ TEST(HostCode, is_placed_exactly_in_ranges_that_do_not_nest) {
                                              .range("other", 300, 700)});
   ASSERT_EQ(report.host_code.size(), 3u);
   EXPECT_EQ(where_text(report.host_code[0]), "in the NVTX range other");
-  EXPECT_EQ(report.host_code[0].host_code_ns, 400u);
+  EXPECT_EQ(report.host_code[0].time_ns, 400u);
   EXPECT_EQ(where_text(report.host_code[1]), "outside MPI");
-  EXPECT_EQ(report.host_code[1].host_code_ns, 300u);
+  EXPECT_EQ(report.host_code[1].time_ns, 300u);
   EXPECT_EQ(where_text(report.host_code[2]), "in the NVTX range one");
-  EXPECT_EQ(report.host_code[2].host_code_ns, 200u);
+  EXPECT_EQ(report.host_code[2].time_ns, 200u);
+}
+
+TEST(Places, of_copies_and_of_waits_for_the_gpu_are_the_calls_around_them) {
+  const auto rank = [](std::int32_t which, std::uint64_t copies_ns) {
+    RecordingBuilder job(which, 2);
+    job.kernel(0, 100);
+    for (std::uint64_t begin = 100; begin < 4100; begin += 1000) {
+      job.call({.function = "MPI_Recv", .begin = begin, .end = begin + 100, .bytes = 8, .call_site = 0x20})
+          .copy(begin + 150, begin + 150 + copies_ns, 4096, to_host)
+          .cuda_synchronisation(begin + 100, begin + 500)
+          .call({.function = "MPI_Send",
+                 .begin = begin + 900,
+                 .end = begin + 1000,
+                 .bytes = 8,
+                 .call_site = 0x30});
+    }
+    return job.runs(0, 4100);
+  };
+  const Report report = whole_report_on({rank(0, 200), rank(1, 100)});
+  const std::string where = "between MPI_Recv at 0x20 and MPI_Send at 0x30";
+  ASSERT_EQ(report.other_copies.size(), 1u);
+  EXPECT_EQ(where_text(report.other_copies[0]), where);
+  EXPECT_EQ(report.other_copies[0].times, 8u);
+  EXPECT_EQ(report.other_copies[0].time_ns, 4u * (200 + 100));
+  EXPECT_EQ(report.other_copies[0].most_ns, 4u * 200);
+  EXPECT_EQ(report.other_copies[0].most_rank, 0);
+  ASSERT_EQ(report.cuda_synchronisation.size(), 1u);
+  EXPECT_EQ(where_text(report.cuda_synchronisation[0]), where);
+  EXPECT_EQ(report.cuda_synchronisation[0].time_ns, 4u * (200 + 300));
+  EXPECT_EQ(report.cuda_synchronisation[0].most_rank, 1);
 }
 
 }  // namespace

@@ -386,11 +386,14 @@ TEST_P(Property, parts_are_what_counting_each_nanosecond_gives_and_sum_to_all_of
       }
     }
     EXPECT_EQ(of_ranks, *report.parts);
-    std::uint64_t host_code_ns = 0;
-    for (const HostCodeFigures& place : report.host_code) {
-      host_code_ns += place.host_code_ns;
+    for (const TimePart part :
+         {TimePart::host_code, TimePart::other_copies, TimePart::cuda_synchronisation}) {
+      std::uint64_t of_places_ns = 0;
+      for (const PlaceFigures& place : places_of(report, part)) {
+        of_places_ns += place.time_ns;
+      }
+      EXPECT_EQ(of_places_ns, time_of(*report.parts, part)) << name_of(part);
     }
-    EXPECT_EQ(host_code_ns, time_of(*report.parts, TimePart::host_code));
     if (report.steps) {
       TimeByPart of_steps{};
       for (const StepFigures& step : report.steps->each) {

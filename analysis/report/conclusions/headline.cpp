@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "analysis/report/text_figures.hpp"
 #include "analysis/report/text_table.hpp"
@@ -41,16 +42,16 @@ std::optional<TimePart> largest_beside_exposed(const Report& report) {
   return largest;
 }
 
-std::string host_code_verdict(const Report& report) {
-  std::string text = "host code: no kernel runs, and the host is outside MPI.";
-  if (!report.host_code.empty()) {
-    const HostCodeFigures& place = report.host_code.front();
-    const std::uint64_t all_ns = time_of(*report.parts, TimePart::host_code);
-    const std::string who = report.counted_ranks > 1 ? fmt::format(", most on rank {}", place.most_rank) : "";
-    text += fmt::format(" {} of it is {}{}.", percent_text(share_of(place.host_code_ns, all_ns)),
-                        printable(where_text(place)), who);
+/// Returns a sentence about where most of the part is, "" if that is not known.
+std::string place_of(const Report& report, TimePart part) {
+  const std::span<const PlaceFigures> places = places_of(report, part);
+  if (places.empty()) {
+    return "";
   }
-  return text;
+  const PlaceFigures& most = places.front();
+  const std::string who = report.counted_ranks > 1 ? fmt::format(", most on rank {}", most.most_rank) : "";
+  return fmt::format(" {} of it is {}{}.", percent_text(share_of(most.time_ns, time_of(*report.parts, part))),
+                     printable(where_text(most)), who);
 }
 
 /// Tells the kind that exposes most, and how much of it is waiting, and for whom.
@@ -81,7 +82,7 @@ std::string nccl_verdict(const Report& report) {
 std::string verdict_on(const Report& report, TimePart part) {
   switch (part) {
     case TimePart::host_code:
-      return host_code_verdict(report);
+      return "host code: no kernel runs, and the host is outside MPI." + place_of(report, part);
     case TimePart::staging_by_hand:
       return "staging by hand: copies from and to the GPU around messages of host memory, while no kernel "
              "runs." +
@@ -89,9 +90,10 @@ std::string verdict_on(const Report& report, TimePart part) {
                   ? ""
                   : fmt::format(" Most of it is for {}.", printable(report.hand_staging.front().at)));
     case TimePart::other_copies:
-      return "copies and memsets of the program while no kernel runs.";
+      return "copies and memsets of the program while no kernel runs." + place_of(report, part);
     case TimePart::cuda_synchronisation:
-      return "CUDA synchronisation: the host waits for the GPU, on which no kernel and no copy runs.";
+      return "CUDA synchronisation: the host waits for the GPU, on which no kernel and no copy runs." +
+             place_of(report, part);
     case TimePart::nccl:
       return nccl_verdict(report);
     case TimePart::mpi_files:

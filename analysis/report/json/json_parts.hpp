@@ -37,7 +37,6 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json of(const GpuEfficiencyFigures& efficiency);
 [[nodiscard]] Json of(const GpuPowerFigures& gpu);
 [[nodiscard]] Json of(const HandStagingFigures& staging);
-[[nodiscard]] Json of(const HostCodeFigures& place);
 [[nodiscard]] Json of(const KernelFigures& kernel);
 [[nodiscard]] Json of(const LateRankFigures& late);
 [[nodiscard]] Json of(const LatecomerFigures& late);
@@ -62,6 +61,9 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json of(const UnfinishedFigures& unfinished);
 [[nodiscard]] Json of(const UnfinishedRankFigures& rank);
 [[nodiscard]] Json of(const WhatIfFigures& what_if);
+
+/// `time_key` is the key of the time.
+[[nodiscard]] Json places(const std::vector<PlaceFigures>& places, const char* time_key);
 
 template <typename Figures>
 [[nodiscard]] Json list_of(const std::vector<Figures>& figures) {

@@ -108,7 +108,9 @@ Json document_of(const Report& report) {
   json["late_receives"] = list_of(report.late_receives);
   json["longest_waits"] = list_of(report.longest_waits);
   json["staging_by_hand"] = list_of(report.hand_staging);
-  json["host_code"] = list_of(report.host_code);
+  json["host_code"] = places(report.host_code, "host_code_s");
+  json["other_copies"] = places(report.other_copies, "time_s");
+  json["cuda_synchronisation"] = places(report.cuda_synchronisation, "time_s");
   json["unattributed"] = list_of(report.gaps);
   json["phases"] = list_of(report.phases);
   json["transports"] = list_of(report.transports);

@@ -98,16 +98,19 @@ Json of(const LatecomerFigures& late) {
           {"within_clock_error_s", within_error(late.within_error_ns)}};
 }
 
-Json of(const HostCodeFigures& place) {
-  const auto if_any = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
-  return {{"range", if_any(place.range)},
-          {"after", if_any(place.behind)},
-          {"before", if_any(place.before)},
-          {"where", where_text(place)},
-          {"times", place.times},
-          {"host_code_s", seconds(place.host_code_ns)},
-          {"most_s", seconds(place.most_ns)},
-          {"most_rank", place.most_rank}};
+Json places(const std::vector<PlaceFigures>& places, const char* time_key) {
+  Json list = Json::array();
+  for (const PlaceFigures& each : places) {
+    list.push_back({{"range", text_or_null(each.range)},
+                    {"after", text_or_null(each.behind)},
+                    {"before", text_or_null(each.before)},
+                    {"where", where_text(each)},
+                    {"times", each.times},
+                    {time_key, seconds(each.time_ns)},
+                    {"most_s", seconds(each.most_ns)},
+                    {"most_rank", each.most_rank}});
+  }
+  return list;
 }
 
 Json of(const GapFigures& gap) {

@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/report/text/sections.hpp"
@@ -136,24 +138,29 @@ void write_parts(ReportWriter& out) {
   out.table(rows.table());
 }
 
-void write_host_code(ReportWriter& out) {
-  const std::uint64_t all_ns = out.report.parts ? time_of(*out.report.parts, TimePart::host_code) : 0;
-  const double least_share = out.options.all ? 0.01 : 0.05;
-  if (share_of(all_ns, out.report.total_ns) < least_share || out.report.host_code.empty()) {
+void write_places(ReportWriter& out) {
+  if (!out.report.parts) {
     return;
   }
-  std::vector<std::string> places;
-  const std::size_t most = out.options.all ? out.options.top : 1;
-  for (std::size_t i = 0; i < std::min(out.report.host_code.size(), most); ++i) {
-    const HostCodeFigures& each = out.report.host_code[i];
-    places.push_back(
-        fmt::format("{} {}", percent_text(share_of(each.host_code_ns, all_ns)), printable(where_text(each))));
+  const double least_share = out.options.all ? 0.01 : 0.05;
+  for (const auto& [part, name] : {std::pair(TimePart::host_code, "host code (all else, launches included)"),
+                                   std::pair(TimePart::other_copies, "other copies"),
+                                   std::pair(TimePart::cuda_synchronisation, "CUDA synchronisation")}) {
+    const std::uint64_t all_ns = time_of(*out.report.parts, part);
+    const std::span<const PlaceFigures> all = places_of(out.report, part);
+    if (share_of(all_ns, out.report.total_ns) < least_share || all.empty()) {
+      continue;
+    }
+    std::vector<std::string> places;
+    for (const PlaceFigures& each : all.first(std::min(all.size(), out.options.all ? out.options.top : 1))) {
+      places.push_back(
+          fmt::format("{} {}", percent_text(share_of(each.time_ns, all_ns)), printable(where_text(each))));
+    }
+    const std::size_t more = all.size() - places.size();
+    out.dim_lines(fmt::format("{}: {}{}", name, fmt::join(places, "; "),
+                              more == 0 ? "" : fmt::format(" and {} more", more)),
+                  2);
   }
-  const std::size_t more = out.report.host_code.size() - places.size();
-  const std::string text =
-      fmt::format("host code (all else, launches included): {}{}", fmt::join(places, "; "),
-                  more == 0 ? "" : fmt::format(" and {} more", more));
-  out.dim_lines(text, 2);
 }
 
 }  // namespace penstock::analysis

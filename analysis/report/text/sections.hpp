@@ -20,7 +20,7 @@ void write_replay(ReportWriter& out);
 void write_causes(ReportWriter& out);  // waits_section.cpp
 /// Writes the table of the report's parts, which there must be; and where host code is.
 void write_parts(ReportWriter& out);  // parts_section.cpp
-void write_host_code(ReportWriter& out);
+void write_places(ReportWriter& out);
 void write_call_sites(ReportWriter& out);
 void write_call_paths(ReportWriter& out);
 void write_phases(ReportWriter& out);

@@ -131,7 +131,7 @@ void write_causes(ReportWriter& out) {
   }
   write_meanings(out, order);
   write_gaps(out);
-  write_host_code(out);
+  write_places(out);
 }
 
 void write_call_sites(ReportWriter& out) {

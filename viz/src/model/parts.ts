@@ -1,5 +1,5 @@
 // The parts of the time, which add up to all of it: order, names and meaning as in `penstock report`.
-import type { Parts, Rank, Report } from '../generated/report';
+import type { Parts, Place, Rank, Report } from '../generated/report';
 import { cause_meaning, cause_name, causes, type Cause } from './causes';
 
 export type SecondsByPart = Parts;
@@ -86,6 +86,32 @@ export function part_rows(report: Report): PartRow[] {
     of_part('kernels'),
     ...by_size([exposed, ...beside]).flatMap((each) => (each === exposed ? [exposed, ...by_size(causes.map(of_part))] : [each])),
   ];
+}
+
+/** A part's places, and all of its time. */
+export interface PartPlaces {
+  readonly part: Part;
+  readonly caption: string;
+  readonly rows: readonly Place[];
+  readonly all_s: number;
+}
+
+/** Below this share of the counted time, places of copies and of synchronisation are of no interest. */
+const least_share = 0.01;
+
+/** Returns where the time outside of kernels and MPI is spent, for each part that has such places. */
+export function places_of_time(report: Report): PartPlaces[] {
+  const times = report.counted.parts_s ?? null;
+  if (times === null) return [];
+  const host_code = report.host_code.map(({ host_code_s, ...place }) => ({ ...place, time_s: host_code_s }));
+  const is_worth_it = (part: Part) => times[part] >= least_share * report.counted.total_s;
+  return [
+    { part: 'host_code' as const, caption: 'Where hosts compute while no kernel runs', rows: host_code },
+    { part: 'other_copies' as const, caption: 'Where the program copies while no kernel runs', rows: is_worth_it('other_copies') ? report.other_copies : [] },
+    { part: 'cuda_synchronisation' as const, caption: 'Where hosts wait for an idle GPU', rows: is_worth_it('cuda_synchronisation') ? report.cuda_synchronisation : [] },
+  ]
+    .map((each) => ({ ...each, all_s: times[each.part] }))
+    .filter(({ rows, all_s }) => rows.length > 0 && all_s > 0);
 }
 
 function largest_rank(ranks: readonly Rank[], time_in: (times: SecondsByPart) => number): { time_s: number; rank: number } | undefined {

@@ -1,10 +1,10 @@
 // Where the time goes: its parts, each with its seconds; where kernels were not recorded, the causes of waiting alone.
-import type { HostCode, Report, Unattributed } from '../generated/report';
+import type { Place, Report, Unattributed } from '../generated/report';
 import { share_of, time_unit } from '../format';
 import { by_size, cause_meaning, cause_name, type Cause, type CauseShare } from '../model/causes';
 import { is_cause_within_clock_error } from '../model/clock_error';
 import { words_of } from '../model/overview';
-import { cause_of_part, part_meaning, part_name, part_rows, steps_of, type PartRow } from '../model/parts';
+import { cause_of_part, part_meaning, part_name, part_rows, places_of_time, steps_of, type PartRow } from '../model/parts';
 import { CauseName, ClockErrorMark, ClockErrorNote, PartName, Section, StackedBar } from './parts';
 import { Table, type Column } from './table';
 
@@ -105,12 +105,11 @@ export function Time({ report }: { report: Report }) {
   const { unit, ranks } = words_of(report);
   const has_parts = report.counted.parts_s != null;
   const is_doubtful = (cause: Cause) => is_cause_within_clock_error(report.counted.by_cause_s, report.counted.within_clock_error_s, cause);
-  const all_host_code_s = report.counted.parts_s?.host_code ?? 0;
-  const host_columns: Column<HostCode>[] = [
+  const place_columns = (all_s: number): Column<Place>[] => [
     { key: 'where', title: 'Where', value: (row) => row.where },
     { key: 'times', title: 'times', decimals: 0, value: (row) => row.times },
-    { key: 'time', title: 'a rank', unit: unit.name, decimals: 3, value: (row) => (row.host_code_s / ranks) * unit.per_second },
-    { key: 'share', title: 'of host code', unit: '%', decimals: 1, value: (row) => share_of(row.host_code_s, all_host_code_s) * 100 },
+    { key: 'time', title: 'a rank', unit: unit.name, decimals: 3, value: (row) => (row.time_s / ranks) * unit.per_second },
+    { key: 'share', title: 'of them all', unit: '%', decimals: 1, value: (row) => share_of(row.time_s, all_s) * 100 },
     { key: 'most', title: 'most', unit: unit.name, decimals: 3, meaning: 'Of the rank that has most of it', value: (row) => row.most_s * unit.per_second },
     { key: 'rank', title: 'on rank', decimals: 0, is_name: true, value: (row) => (row.most_rank < 0 ? null : row.most_rank) },
   ];
@@ -127,9 +126,9 @@ export function Time({ report }: { report: Report }) {
     >
       {has_parts ? <PartsTable report={report} is_doubtful={is_doubtful} /> : <CausesTable report={report} is_doubtful={is_doubtful} />}
       <ClockErrorNote is_needed={by_size(report.counted.by_cause_s).some(({ cause }) => is_doubtful(cause))} />
-      {report.host_code.length > 0 && all_host_code_s > 0 ? (
-        <Table caption="Where hosts compute while no kernel runs" search="Find places" rows={report.host_code} columns={host_columns} left_out={report.left_out?.['host_code']} />
-      ) : null}
+      {places_of_time(report).map(({ part, caption, rows, all_s }) => (
+        <Table key={part} caption={caption} search="Find places" rows={rows} columns={place_columns(all_s)} left_out={report.left_out?.[part]} />
+      ))}
       {report.unattributed.length > 0 ? (
         <Table caption="What could not be attributed" rows={report.unattributed} columns={gap_columns} left_out={report.left_out?.['unattributed']} />
       ) : null}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { part_rows } from '../../src/model/parts';
+import { part_rows, places_of_time } from '../../src/model/parts';
 import { by_cause, by_part, rank_with, report_with, step_with, steps_with } from './report_builder';
 
 const parts_s = by_part({ kernels: 1, wire: 0.1, late_sender: 0.3, other_copies: 0.2, host_code: 0.4 });
@@ -23,4 +23,20 @@ describe('the rows of the parts of the time', () => {
     expect(part_rows(report_with({ counted, ranks, left_out: { ranks: 1 } }))[0]?.most).toBeUndefined();
   });
   it('are none where parts are not known', () => expect(part_rows(report_with({ counted: { ...counted, parts_s: null } }))).toEqual([]));
+});
+
+describe('the places of the time', () => {
+  const place = { range: null, after: 'MPI_Recv at a.c:1', before: null, where: 'after MPI_Recv at a.c:1', times: 3, most_s: 0.1, most_rank: 1 };
+  const report = report_with({ counted, host_code: [{ ...place, host_code_s: 0.4 }], other_copies: [{ ...place, time_s: 0.2 }] });
+  it('are of parts that have time, each with all of it', () => {
+    expect(places_of_time(report).map(({ part, rows, all_s }) => [part, rows[0]?.time_s, all_s])).toEqual([
+      ['host_code', 0.4, 0.4],
+      ['other_copies', 0.2, 0.2],
+    ]);
+  });
+  it('leave out copies that are next to nothing', () => {
+    const few = { ...counted, parts_s: { ...parts_s, other_copies: 0.01 } };
+    expect(places_of_time({ ...report, counted: few }).map(({ part }) => part)).toEqual(['host_code']);
+  });
+  it('are none where parts are not known', () => expect(places_of_time({ ...report, counted: { ...counted, parts_s: null } })).toEqual([]));
 });

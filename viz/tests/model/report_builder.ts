@@ -48,6 +48,8 @@ export const report_with = (given: Partial<Report> = {}): Report => ({
   longest_waits: [],
   staging_by_hand: [],
   host_code: [],
+  other_copies: [],
+  cuda_synchronisation: [],
   unattributed: [],
   phases: [],
   transports: [],

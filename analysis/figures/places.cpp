@@ -1,4 +1,4 @@
-#include "analysis/figures/host_code_places.hpp"
+#include "analysis/figures/places.hpp"
 
 #include <algorithm>
 #include <map>
@@ -53,16 +53,16 @@ PlaceFinder::PlaceFinder(const std::optional<StepMark>& mark, const RankInput& r
   go_to(~std::uint64_t{0});
 }
 
-HostCodeFigures named(const HostPlace& place, const StringPool& strings, SiteNames& names) {
+PlaceFigures named(const HostPlace& place, const StringPool& strings, SiteNames& names) {
   return {.range = place.range == HostPlace::none ? "" : strings.at(place.range),
           .behind = place.behind == HostPlace::none ? "" : names.call_of(place.behind),
           .before = place.before == HostPlace::none ? "" : names.call_of(place.before)};
 }
 
-void HostCodePlaces::add(const RankInput& rank, const IntervalSet& host_code) {
+void PlaceSums::add(const RankInput& rank, const IntervalSet& times) {
   std::map<HostPlace, Sums> of_rank;
   auto last = of_rank.end();
-  PlaceFinder(mark_, rank).for_each(host_code, [&](const HostPlace& place, std::uint64_t time_ns) {
+  PlaceFinder(mark_, rank).for_each(times, [&](const HostPlace& place, std::uint64_t time_ns) {
     if (last == of_rank.end() || last->first != place) {
       last = of_rank.try_emplace(place).first;
     }
@@ -76,19 +76,18 @@ void HostCodePlaces::add(const RankInput& rank, const IntervalSet& host_code) {
   }
 }
 
-std::vector<HostCodeFigures> HostCodePlaces::finish(SiteNames& names) const {
-  std::vector<HostCodeFigures> figures;
+std::vector<PlaceFigures> PlaceSums::finish(SiteNames& names) const {
+  std::vector<PlaceFigures> figures;
   for (const auto& [place, sums] : by_place_) {
-    HostCodeFigures& row = figures.emplace_back(named(place, strings_, names));
+    PlaceFigures& row = figures.emplace_back(named(place, strings_, names));
     row.times = sums.times;
-    row.host_code_ns = sums.time_ns;
+    row.time_ns = sums.time_ns;
     row.most_ns = sums.most_ns;
     row.most_rank = sums.most_rank;
   }
-  const auto key = [](const HostCodeFigures& each) { return std::tie(each.range, each.behind, each.before); };
-  std::sort(figures.begin(), figures.end(), [&](const HostCodeFigures& left, const HostCodeFigures& right) {
-    return left.host_code_ns != right.host_code_ns ? left.host_code_ns > right.host_code_ns
-                                                   : key(left) < key(right);
+  const auto key = [](const PlaceFigures& each) { return std::tie(each.range, each.behind, each.before); };
+  std::sort(figures.begin(), figures.end(), [&](const PlaceFigures& left, const PlaceFigures& right) {
+    return left.time_ns != right.time_ns ? left.time_ns > right.time_ns : key(left) < key(right);
   });
   return figures;
 }

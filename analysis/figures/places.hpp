@@ -29,7 +29,7 @@ struct HostPlace {
 using HostPlaces = SumsBy<HostPlace, std::uint64_t>;  ///< ns
 
 /// Returns the place alone, with names for people.
-[[nodiscard]] HostCodeFigures named(const HostPlace& place, const StringPool& strings, SiteNames& names);
+[[nodiscard]] PlaceFigures named(const HostPlace& place, const StringPool& strings, SiteNames& names);
 
 /// The places of one rank, which must outlive the object. The range that marks the steps names no place. Of
 /// ranges that do not nest, because several threads have them, the one that began later is the inner one.
@@ -80,18 +80,18 @@ class PlaceFinder {
   std::vector<InRange> ranges_;
 };
 
-/// Adds up host code by place. Thread: one at a time. Memory: proportional to the places.
-class HostCodePlaces {
+/// Adds up a part of the time by place. Thread: one at a time. Memory: proportional to the places.
+class PlaceSums {
  public:
-  HostCodePlaces(const std::optional<StepMark>& mark, const StringPool& strings)
+  PlaceSums(const std::optional<StepMark>& mark, const StringPool& strings)
       : mark_(mark), strings_(strings) {}
-  void add(const RankInput& rank, const IntervalSet& host_code);
-  void merge(HostCodePlaces&& part, const Renumbering& numbers) {
+  void add(const RankInput& rank, const IntervalSet& times);
+  void merge(PlaceSums&& part, const Renumbering& numbers) {
     merge_into(by_place_, std::move(part.by_place_), numbers);
   }
   auto members() { return std::tie(by_place_); }
   /// Returns the places, most time first.
-  [[nodiscard]] std::vector<HostCodeFigures> finish(SiteNames& names) const;
+  [[nodiscard]] std::vector<PlaceFigures> finish(SiteNames& names) const;
 
  private:
   struct Sums {
