@@ -1,6 +1,7 @@
 # What `cmake --install` puts where, and the .deb that CPack makes of it (`cpack --config build/CPackConfig.cmake`):
 #   bin/penstock   lib/…/penstock/libpenstock_<family>.so   include/penstock/mpi-ext.h   share/doc/penstock
 #   share/penstock/python   share/man   completions of bash, zsh and fish in share/
+#   share/pkgconfig, share/cmake/Penstock   share/modulefiles/penstock: for Lmod
 # Include it before the targets are made: PENSTOCK_LIBRARIES_FROM_COMMAND is where the command looks.
 include(GNUInstallDirs)
 set(penstock_library_folder ${CMAKE_INSTALL_LIBDIR}/penstock)  # its own: nobody links them
@@ -25,10 +26,25 @@ endfunction()
 
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "moves GPU buffers over stock MPI and shows exposed communication")
+# What other tools read of an installation. Each finds the prefix from where it lies itself.
+set(tools_folder ${CMAKE_BINARY_DIR}/package)
+string(REGEX REPLACE "[^/]+" ".." prefix_from_share ${CMAKE_INSTALL_DATADIR})
+string(REGEX MATCHALL "[^/]+" levels ${CMAKE_INSTALL_DATADIR}/modulefiles/penstock/file)
+list(LENGTH levels levels_below_prefix)
+configure_file(cmake/package/penstock.pc.in ${tools_folder}/penstock.pc @ONLY)
+configure_file(cmake/package/PenstockConfig.cmake.in ${tools_folder}/PenstockConfig.cmake @ONLY)
+configure_file(cmake/package/modulefile.lua.in ${tools_folder}/${PROJECT_VERSION}.lua @ONLY)
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${tools_folder}/PenstockConfigVersion.cmake COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
+install(FILES ${tools_folder}/penstock.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
+install(FILES ${tools_folder}/PenstockConfig.cmake ${tools_folder}/PenstockConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/cmake/Penstock)
+install(FILES ${tools_folder}/${PROJECT_VERSION}.lua DESTINATION ${CMAKE_INSTALL_DATADIR}/modulefiles/penstock)
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME penstock)
 set(CPACK_PACKAGE_CONTACT "The Penstock authors")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "moves GPU buffers over stock MPI and shows exposed communication")
 set(CPACK_PACKAGE_DESCRIPTION
     "A library that is preloaded under an MPI+CUDA program: it moves GPU buffers between ranks over an MPI that knows
 nothing about GPUs, and records where communication is not hidden behind GPU compute. `penstock run` starts a program

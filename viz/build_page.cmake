@@ -1,5 +1,6 @@
 # Builds the page with npm's packages, which are fetched where they are not those of the lock file.
-#   cmake -D SOURCE=viz -D PAGE=FILE -D WANTED=ON|AUTO|OFF -D NPM=… -D NODE=… -P build_page.cmake
+#   cmake -D SOURCE=viz -D PAGE=FILE -D WANTED=ON|AUTO|OFF [-D BUILT=FILE] -D NPM=… -D NODE=… -P build_page.cmake
+# BUILT: the page as a source archive brings it.
 cmake_minimum_required(VERSION 3.25)
 
 # Leaves the page out, unless it must be there.
@@ -14,6 +15,10 @@ endmacro()
 
 if(WANTED STREQUAL "OFF")
   file(WRITE ${PAGE} "")
+  return()
+endif()
+if(BUILT)
+  file(COPY_FILE ${BUILT} ${PAGE})
   return()
 endif()
 if(NOT NPM OR NOT NODE)

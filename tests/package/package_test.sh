@@ -36,6 +36,7 @@ expect 'it depends on no MPI: the program brings it' eval '! field Depends | gre
 for file in bin/penstock 'lib(/[^/]+)?/penstock/libpenstock_mpich\.so' 'lib(/[^/]+)?/penstock/libpenstock_openmpi\.so' \
   include/penstock/mpi-ext.h share/doc/penstock/copyright share/doc/penstock/README.md share/penstock/python/penstock/__init__.py \
   share/man/man1/penstock.1 share/man/man1/penstock-report.1 share/man/man7/penstock-causes.7 \
+  share/pkgconfig/penstock.pc share/cmake/Penstock/PenstockConfig.cmake 'share/modulefiles/penstock/[0-9.]+\.lua' \
   share/bash-completion/completions/penstock share/zsh/vendor-completions/_penstock share/fish/vendor_completions.d/penstock.fish; do
   expect "it holds $file" holds "$file"
 done
@@ -64,6 +65,32 @@ expect 'and the report knows of messages between devices' grep -q 'device → de
 expect 'a program finds the header' eval \
   'printf "#include <mpi-ext.h>\nint main(void) { return MPIX_CUDA_AWARE_SUPPORT - 1; }\n" |
     mpicc.mpich -I"$prefix/include/penstock" -fsyntax-only -x c -'
+expect 'pkg-config names its folder' eval \
+  '[ "$(PKG_CONFIG_PATH=$prefix/share/pkgconfig pkg-config --cflags-only-I penstock | xargs | sed s/-I// | xargs realpath)" = "$(realpath "$prefix/include/penstock")" ]'
+mkdir project
+cat >project/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.25)
+project(user LANGUAGES C)
+find_package(Penstock 0.1 REQUIRED)
+get_target_property(folder Penstock::headers INTERFACE_INCLUDE_DIRECTORIES)
+if(NOT EXISTS ${folder}/mpi-ext.h)
+  message(FATAL_ERROR "no mpi-ext.h in ${folder}")
+endif()
+execute_process(COMMAND ${PENSTOCK_COMMAND} --version COMMAND_ERROR_IS_FATAL ANY)
+END
+expect 'find_package(Penstock) finds header and command' cmake -S project -B project/build -D "CMAKE_PREFIX_PATH=$prefix"
+if [ -r /usr/share/lmod/lmod/init/bash ]; then
+  cat >by_module.sh <<'END'
+source /usr/share/lmod/lmod/init/bash
+module use "$1/share/modulefiles"
+module load penstock
+[ "$(realpath "$(command -v penstock)")" = "$(realpath "$1/bin/penstock")" ] && man -w penstock-report >/dev/null &&
+  python3 -c 'import importlib.util as u; exit(u.find_spec("penstock") is None)'
+END
+  expect 'a module loads command, manual and Python package' bash by_module.sh "$prefix"
+else
+  echo 'left out: the module file, as there is no Lmod here (package lmod)'
+fi
 if [ $installed = yes ]; then
   expect 'dpkg removes it' dpkg --purge penstock
   installed=no
