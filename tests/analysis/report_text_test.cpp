@@ -372,5 +372,32 @@ host code (all else, launches included): 84.0 % in the NVTX range assemble and 2
   EXPECT_EQ(text.substr(0, text.find("\nWhat would help")), expected);
 }
 
+/// What stands out is the program's copies: the first screen says between which calls they are.
+TEST(ReportText, copies_and_waits_for_the_gpu_are_told_with_their_place) {
+  const TemporaryDirectory directory;
+  RecordingBuilder recording(0, 1);
+  recording.runs(0, 4100).kernel(0, 100);
+  for (std::uint64_t begin = 100; begin < 4100; begin += 1000) {
+    recording
+        .call({.function = "MPI_Recv", .begin = begin, .end = begin + 100, .bytes = 8, .call_site = 0x20})
+        .copy(begin + 150, begin + 750, 4096, testing::to_host)
+        .cuda_synchronisation(begin + 100, begin + 900)
+        .call({.function = "MPI_Send",
+               .begin = begin + 900,
+               .end = begin + 1000,
+               .bytes = 8,
+               .call_site = 0x30});
+  }
+  recording.write(directory.path());
+  const std::string text = to_text(analyse(directory.path()), {});
+  const std::string where = "100.0 % between MPI_Recv at 0x20 and MPI_Send at 0x30";
+  EXPECT_NE(
+      text.find("while no kernel runs. 100.0 % of it is between MPI_Recv at 0x20 and MPI_Send at 0x30. "),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\nwhere other copies are: " + where + "\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nwhere CUDA synchronisation is: " + where + "\n"), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace penstock::analysis

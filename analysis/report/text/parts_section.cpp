@@ -143,9 +143,10 @@ void write_places(ReportWriter& out) {
     return;
   }
   const double least_share = out.options.all ? 0.01 : 0.05;
-  for (const auto& [part, name] : {std::pair(TimePart::host_code, "host code (all else, launches included)"),
-                                   std::pair(TimePart::other_copies, "other copies"),
-                                   std::pair(TimePart::cuda_synchronisation, "CUDA synchronisation")}) {
+  for (const auto& [part, name] :
+       {std::pair(TimePart::host_code, "host code (all else, launches included)"),
+        std::pair(TimePart::other_copies, "where other copies are"),
+        std::pair(TimePart::cuda_synchronisation, "where CUDA synchronisation is")}) {
     const std::uint64_t all_ns = time_of(*out.report.parts, part);
     const std::span<const PlaceFigures> all = places_of(out.report, part);
     if (share_of(all_ns, out.report.total_ns) < least_share || all.empty()) {
