@@ -15,11 +15,11 @@ mkdir "$work"/{first,second,programs}
 "$source/cmake/write_archive" "$page" "$work/first"
 sleep 1.1 # a time that got in would be another
 "$source/cmake/write_archive" "$page" "$work/second"
-archive=$(basename "$work"/first/penstock-*.tar.xz)
+archive=$(basename "$work"/first/penstock-*.tar.gz)
 expect 'two archives are one and the same' cmp "$work/first/$archive" "$work/second/$archive"
 expect 'its checksum is right' eval '(cd "$work/first" && sha256sum --check --quiet "$archive.sha256")'
-tar -C "$work" -xJf "$work/first/$archive"
-tree=$work/${archive%.tar.xz}
+tar -C "$work" -xzf "$work/first/$archive"
+tree=$work/${archive%.tar.gz}
 
 # Programs that leave a trace if they are started.
 for program in git npm node nodejs; do
