@@ -102,13 +102,17 @@ void PartSums::add(const RankInput& rank) {
     by_hand.push_back(each.time);
   }
   took(TimePart::staging_by_hand, dividing.take_listed());
-  other_copies_.add(rank, took(TimePart::other_copies, dividing.take(copies_of_application(trace))));
+  const PlaceFinder places(mark_, rank);
+  const std::int32_t number = trace.header.world_rank;
+  other_copies_.add(places, number,
+                    took(TimePart::other_copies, dividing.take(copies_of_application(trace))));
   cuda_synchronisation_.add(
-      rank, took(TimePart::cuda_synchronisation, dividing.take(synchronisations_of_application(trace))));
-  host_code_.add(rank, took(TimePart::host_code, dividing.take_all()));
+      places, number,
+      took(TimePart::cuda_synchronisation, dividing.take(synchronisations_of_application(trace))));
+  host_code_.add(places, number, took(TimePart::host_code, dividing.take_all()));
   took(TimePart::kernels, rank.hidden_by);
 
-  OfRank of_rank{trace.header.world_rank, {}};
+  OfRank of_rank{number, {}};
   for (const PartSet& each : sets) {
     of_rank.sums.parts[static_cast<std::size_t>(each.part)] = each.set.measure_ns();
   }

@@ -21,9 +21,10 @@ class PartSums {
  public:
   explicit PartSums(const FigureContext& context)
       : choice_(context.choice.measure),
-        host_code_(context.mark, context.strings),
-        other_copies_(context.mark, context.strings),
-        cuda_synchronisation_(context.mark, context.strings) {}
+        mark_(context.mark),
+        host_code_(context.strings),
+        other_copies_(context.strings),
+        cuda_synchronisation_(context.strings) {}
   void add(const WaitInput& wait);
   void add(const RankInput& rank);
   void merge(PartSums&& part, const Renumbering& numbers);
@@ -46,6 +47,7 @@ class PartSums {
   [[nodiscard]] bool is_in_files(const RankTrace& rank, const trace::MpiCall& call);
 
   Measure choice_;
+  const std::optional<StepMark>& mark_;
   IdTable<bool> is_file_call_;        ///< by the name's number in the rank that is being fed
   std::vector<Interval> file_waits_;  ///< of the rank that is being fed
   std::vector<OfRank> ranks_;         ///< that are counted

@@ -59,10 +59,10 @@ PlaceFigures named(const HostPlace& place, const StringPool& strings, SiteNames&
           .before = place.before == HostPlace::none ? "" : names.call_of(place.before)};
 }
 
-void PlaceSums::add(const RankInput& rank, const IntervalSet& times) {
+void PlaceSums::add(const PlaceFinder& finder, std::int32_t rank, const IntervalSet& times) {
   std::map<HostPlace, Sums> of_rank;
   auto last = of_rank.end();
-  PlaceFinder(mark_, rank).for_each(times, [&](const HostPlace& place, std::uint64_t time_ns) {
+  finder.for_each(times, [&](const HostPlace& place, std::uint64_t time_ns) {
     if (last == of_rank.end() || last->first != place) {
       last = of_rank.try_emplace(place).first;
     }
@@ -71,7 +71,7 @@ void PlaceSums::add(const RankInput& rank, const IntervalSet& times) {
   });
   for (auto& [place, sums] : of_rank) {
     sums.most_ns = sums.time_ns;
-    sums.most_rank = rank.trace.header.world_rank;
+    sums.most_rank = rank;
     by_place_[place].merge(sums, {});
   }
 }

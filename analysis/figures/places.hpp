@@ -83,9 +83,9 @@ class PlaceFinder {
 /// Adds up a part of the time by place. Thread: one at a time. Memory: proportional to the places.
 class PlaceSums {
  public:
-  PlaceSums(const std::optional<StepMark>& mark, const StringPool& strings)
-      : mark_(mark), strings_(strings) {}
-  void add(const RankInput& rank, const IntervalSet& times);
+  explicit PlaceSums(const StringPool& strings) : strings_(strings) {}
+  /// Adds times of the rank whose places `finder` knows.
+  void add(const PlaceFinder& finder, std::int32_t rank, const IntervalSet& times);
   void merge(PlaceSums&& part, const Renumbering& numbers) {
     merge_into(by_place_, std::move(part.by_place_), numbers);
   }
@@ -109,7 +109,6 @@ class PlaceSums {
     }
   };
 
-  const std::optional<StepMark>& mark_;
   const StringPool& strings_;
   SumsBy<HostPlace, Sums> by_place_;
 };

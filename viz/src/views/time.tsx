@@ -4,7 +4,7 @@ import { share_of, time_unit } from '../format';
 import { by_size, cause_meaning, cause_name, type Cause, type CauseShare } from '../model/causes';
 import { is_cause_within_clock_error } from '../model/clock_error';
 import { words_of } from '../model/overview';
-import { cause_of_part, part_meaning, part_name, part_rows, places_of_time, steps_of, type PartRow } from '../model/parts';
+import { cause_of_part, part_meaning, part_name, part_rows, places_of_time, steps_of, type PartPlaces, type PartRow } from '../model/parts';
 import { CauseName, ClockErrorMark, ClockErrorNote, PartName, Section, StackedBar } from './parts';
 import { Table, type Column } from './table';
 
@@ -105,11 +105,11 @@ export function Time({ report }: { report: Report }) {
   const { unit, ranks } = words_of(report);
   const has_parts = report.counted.parts_s != null;
   const is_doubtful = (cause: Cause) => is_cause_within_clock_error(report.counted.by_cause_s, report.counted.within_clock_error_s, cause);
-  const place_columns = (all_s: number): Column<Place>[] => [
+  const place_columns = ({ part, all_s }: PartPlaces): Column<Place>[] => [
     { key: 'where', title: 'Where', value: (row) => row.where },
     { key: 'times', title: 'times', decimals: 0, value: (row) => row.times },
     { key: 'time', title: 'a rank', unit: unit.name, decimals: 3, value: (row) => (row.time_s / ranks) * unit.per_second },
-    { key: 'share', title: 'of them all', unit: '%', decimals: 1, value: (row) => share_of(row.time_s, all_s) * 100 },
+    { key: 'share', title: `of ${part_name(part)}`, unit: '%', decimals: 1, value: (row) => share_of(row.time_s, all_s) * 100 },
     { key: 'most', title: 'most', unit: unit.name, decimals: 3, meaning: 'Of the rank that has most of it', value: (row) => row.most_s * unit.per_second },
     { key: 'rank', title: 'on rank', decimals: 0, is_name: true, value: (row) => (row.most_rank < 0 ? null : row.most_rank) },
   ];
@@ -126,8 +126,8 @@ export function Time({ report }: { report: Report }) {
     >
       {has_parts ? <PartsTable report={report} is_doubtful={is_doubtful} /> : <CausesTable report={report} is_doubtful={is_doubtful} />}
       <ClockErrorNote is_needed={by_size(report.counted.by_cause_s).some(({ cause }) => is_doubtful(cause))} />
-      {places_of_time(report).map(({ part, caption, rows, all_s }) => (
-        <Table key={part} caption={caption} search="Find places" rows={rows} columns={place_columns(all_s)} left_out={report.left_out?.[part]} />
+      {places_of_time(report).map((places) => (
+        <Table key={places.part} caption={places.caption} search="Find places" rows={places.rows} columns={place_columns(places)} left_out={report.left_out?.[places.part]} />
       ))}
       {report.unattributed.length > 0 ? (
         <Table caption="What could not be attributed" rows={report.unattributed} columns={gap_columns} left_out={report.left_out?.['unattributed']} />
