@@ -36,6 +36,15 @@ if [ "$case" = late ]; then
   command=(sh -c '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" != 2 ] || unset LD_PRELOAD; exec "$@"' sh "${command[@]}")
 fi
 
+# no process holds the file, and it is there. `flock FILE` would make one that its job has removed meanwhile.
+is_left() {
+  local file held=0
+  { exec {file}<"$1"; } 2>/dev/null || return 1
+  flock --exclusive --nonblock "$file" || held=1
+  exec {file}<&-
+  [ $held = 0 ] && [ -e "$1" ]
+}
+
 # nothing of the job is there any more
 expect_nothing_left() {
   # the launcher may return a moment before the last rank is gone
@@ -49,7 +58,7 @@ expect_nothing_left() {
   find /dev/shm -maxdepth 1 -name 'penstock*' -newer "$folder/job" -user "$(id -u)" >"$folder/found"
   for look in first second; do
     while read -r left; do
-      [ ! -e "$left" ] || ! flock --exclusive --nonblock "$left" true || echo "$left"
+      ! is_left "$left" || echo "$left"
     done <"$folder/found" >"$folder/left"
     [ -s "$folder/left" ] || return 0
     [ $look = second ] || sleep 2
