@@ -12,8 +12,10 @@
 // MPI-1 functions that Open MPI exports but declares only on request, and with warnings
 #define OMPI_OMIT_MPI1_COMPAT_DECLS 0
 #define OMPI_WANT_MPI_INTERFACE_WARNING 0
-#endif
+#include "interpose/binding/mpi_header.hpp"
+#else
 #include <mpi.h>
+#endif
 
 #if defined(OPEN_MPI) && defined(PENSTOCK_BINDS_MPI)
 // No MPI_Datatype at namespace scope may be initialised with one of these: nothing is bound at that time.

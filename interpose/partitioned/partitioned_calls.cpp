@@ -84,7 +84,12 @@ int mark_range_ready(int first, int last, MPI_Request request) {
                     [&] { return PMPI_Pready_range(first, last, request); });
 }
 
-int mark_list_ready(int length, int* list, MPI_Request request) {
+/// int*, in newer headers const int*
+template <typename List>
+List list_of_partitions(int (*)(int, List, MPI_Request));
+using PartitionList = decltype(list_of_partitions(&PMPI_Pready_list));
+
+int mark_list_ready(int length, PartitionList list, MPI_Request request) {
   const FoundMessage found = find_message(request);
   std::vector<int> partitions;
   if (found.message != nullptr && length > 0 && list != nullptr) partitions.assign(list, list + length);
@@ -152,7 +157,7 @@ PENSTOCK_EXPORT int MPI_Pready_range(int first, int last, MPI_Request request) t
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
-PENSTOCK_EXPORT int MPI_Pready_list(int length, int partitions[], MPI_Request request) try {
+PENSTOCK_EXPORT int MPI_Pready_list(int length, PartitionList partitions, MPI_Request request) try {
   const CallScope scope(Function::Pready_list, __builtin_return_address(0));
   if (scope.stands_aside()) return PMPI_Pready_list(length, partitions, request);
   return mark_list_ready(length, partitions, request);

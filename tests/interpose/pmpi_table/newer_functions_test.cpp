@@ -1,11 +1,11 @@
 // Functions of newer MPI libraries than the installed ones, which must not hand out envelopes.
 #include <gtest/gtest.h>
-#include <mpi.h>
 
 #include <array>
 #include <cstddef>
 #include <vector>
 
+#include "interpose/binding/mpi_header.hpp"
 #include "tests/support/memory.hpp"
 
 extern "C" {
