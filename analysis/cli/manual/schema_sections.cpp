@@ -23,15 +23,17 @@ std::string type_of(const Json& node) {
 
 /// Returns the unit that a key says.
 std::string unit_in(std::string_view key) {
-  constexpr std::array<std::pair<std::string_view, const char*>, 9> endings = {{{"_unix_s", "s since 1970"},
-                                                                                {"gb_per_s", "GB/s"},
-                                                                                {"_s", "s"},
-                                                                                {"bytes", "bytes"},
-                                                                                {"_j", "J"},
-                                                                                {"_w", "W"},
-                                                                                {"_mhz", "MHz"},
-                                                                                {"_c", "°C"},
-                                                                                {"number", "number"}}};
+  // the first that fits: calls without bytes are a count
+  constexpr std::array<std::pair<std::string_view, const char*>, 10> endings = {{{"_without_bytes", ""},
+                                                                                 {"_unix_s", "s since 1970"},
+                                                                                 {"gb_per_s", "GB/s"},
+                                                                                 {"_s", "s"},
+                                                                                 {"bytes", "bytes"},
+                                                                                 {"_j", "J"},
+                                                                                 {"_w", "W"},
+                                                                                 {"_mhz", "MHz"},
+                                                                                 {"_c", "°C"},
+                                                                                 {"number", "number"}}};
   for (const auto& [ending, unit] : endings) {
     if (key.ends_with(ending)) return unit;
   }
