@@ -64,4 +64,8 @@ if(PENSTOCK_GPU_IS_SIMULATED)
   string(APPEND penstock_version ~simulated)
 endif()
 set(CPACK_DEBIAN_PACKAGE_VERSION ${penstock_version})
+# The same package whenever and wherever it is built.
+configure_file(cmake/package/time_of_package.cmake.in ${tools_folder}/time_of_package.cmake @ONLY)
+set(CPACK_PROJECT_CONFIG_FILE ${tools_folder}/time_of_package.cmake)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/cmake/package/readable_folders.cmake)
 include(CPack)

@@ -17,14 +17,29 @@ trap clean_up EXIT
 # shellcheck source=tests/support/expect.sh
 source "$(dirname "$0")/../support/expect.sh"
 
-# its working folder is here: the build folder stays as it is
-if ! cpack --config "$build/CPackConfig.cmake" -B "$work" -V >"$work/cpack.log" 2>&1; then
-  tail -n 40 "$work/cpack.log"
-  exit 1
-fi
-packages=("$work"/penstock_*.deb)
+# FOLDER: its working folder, so that the build folder stays as it is
+pack() {
+  mkdir "$1"
+  if ! cpack --config "$build/CPackConfig.cmake" -B "$1" -V >"$work/cpack.log" 2>&1; then
+    tail -n 40 "$work/cpack.log"
+    exit 1
+  fi
+}
+pack "$work/first"
+packages=("$work"/first/penstock_*.deb)
 expect 'there is one package' [ ${#packages[@]} -eq 1 ]
 package=${packages[0]}
+sleep 1.1 # a time that got in would be another
+pack "$work/second"
+expect 'packed again it is the same' cmp "$package" "$work/second/${package##*/}"
+(umask 077 && pack "$work/private")
+expect 'packed by somebody with another umask it holds the same' \
+  diff <(dpkg-deb --contents "$package") <(dpkg-deb --contents "$work/private/${package##*/}")
+sources=$(cd "$(dirname "$0")/../.." && pwd)
+knows_no_folder() { ! grep -qF -e "$sources/" -e "$(realpath "$build")/" "$1"; }
+for program in "$build/penstock" "$build"/lib/libpenstock_{mpich,openmpi}.so; do
+  expect "${program##*/} does not tell where it was built" knows_no_folder "$program"
+done
 dpkg-deb --info "$package"
 contents=$(dpkg-deb --contents "$package" | awk '{print $6}')
 field() { dpkg-deb --field "$package" "$1"; }
