@@ -26,6 +26,7 @@ class StagingBuffer {
  private:
   void* data_ = nullptr;
   std::size_t mapped_bytes_ = 0;
+  std::size_t resident_bytes_ = 0;  ///< at the beginning, when the buffer was taken
   std::size_t written_bytes_ = SIZE_MAX;
 };
 

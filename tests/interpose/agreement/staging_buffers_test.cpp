@@ -1,6 +1,7 @@
 #include "interpose/messages/staging_buffers.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 
 namespace penstock::interpose {
 namespace {
+
+constexpr std::size_t bytes_of_a_page = 4096;
 
 long resident_kib() {
   long pages = 0;
@@ -73,6 +76,54 @@ TEST(StagingBuffer, those_that_are_kept_hold_little_memory_whatever_was_written)
   const long before = resident_kib();
   for (const StagingBuffer& buffer : take(1000, 128 << 10)) std::memset(buffer.data(), 1, 128 << 10);
   EXPECT_LT(resident_kib() - before, 16 * 1024);
+}
+
+/// Writes all of so many buffers, and gives them back.
+void use(std::size_t count, std::size_t bytes) {
+  for (const StagingBuffer& buffer : take(count, bytes)) std::memset(buffer.data(), 1, bytes);
+}
+
+/// How many pages of so many buffers are memory when they are taken.
+std::size_t resident_pages(std::size_t count, std::size_t bytes) {
+  std::size_t resident = 0;
+  for (const StagingBuffer& buffer : take(count, bytes)) {
+    std::vector<unsigned char> pages(bytes / bytes_of_a_page);
+    EXPECT_EQ(mincore(buffer.data(), bytes, pages.data()), 0);
+    for (const unsigned char page : pages) resident += page & 1u;
+  }
+  return resident;
+}
+
+TEST(StagingBuffer, a_step_with_hundreds_of_messages_does_not_make_later_ones_fault) {
+  drop_staging_buffers();
+  use(256, 4 * bytes_of_a_page);
+  for (int step = 0; step < 3; ++step) {
+    EXPECT_EQ(resident_pages(64, 4 * bytes_of_a_page), 64u * 4) << "step " << step;
+    use(64, 4 * bytes_of_a_page);
+  }
+}
+
+TEST(StagingBuffer, buffers_that_are_kept_hold_four_mebibytes_of_a_size_and_a_page_each) {
+  constexpr std::size_t most_pages = (std::size_t{4} << 20) / bytes_of_a_page;
+  drop_staging_buffers();
+  for (const std::size_t used : {1, 100, 500, 100, 500}) {
+    use(used, 16 * bytes_of_a_page);
+    EXPECT_LE(resident_pages(500, 16 * bytes_of_a_page), most_pages + 500) << used << " used";
+  }
+}
+
+/// An envelope in a buffer whose earlier payload stayed: those pages still count.
+TEST(StagingBuffer, what_an_earlier_payload_left_counts_although_a_later_use_wrote_less) {
+  constexpr std::size_t most_pages = (std::size_t{4} << 20) / bytes_of_a_page;
+  drop_staging_buffers();
+  for (int step = 0; step < 4; ++step) {
+    use(64, 16 * bytes_of_a_page);
+    std::vector<StagingBuffer> buffers = take(64, 16 * bytes_of_a_page);
+    for (StagingBuffer& buffer : buffers) buffer.was_written(8);
+    std::vector<StagingBuffer> others = take(64, 16 * bytes_of_a_page);
+    for (const StagingBuffer& buffer : others) std::memset(buffer.data(), 1, 16 * bytes_of_a_page);
+  }
+  EXPECT_LE(resident_pages(128, 16 * bytes_of_a_page), most_pages + 128);
 }
 
 TEST(StagingBuffer, zones_in_use_do_not_overlap) {
