@@ -26,6 +26,8 @@ struct Options {
   std::size_t largest_bytes = SIZE_MAX;
   std::size_t one_in = 1;
   bool host_only = false;
+  std::string senders;  ///< "host" or "device", where the payload lies; empty: both
+  std::string receivers;
   std::size_t only = 0;
   bool has_only = false;
 };
@@ -56,8 +58,14 @@ bool agree(const std::string& plain, const std::string& seen) {
   return !(seen_words >> got);
 }
 
+bool is_among(const std::string& sides, test_support::MemoryKind kind) {
+  return sides.empty() || sides == (lives_on_device(kind) ? "device" : "host");
+}
+
 bool is_wanted(const Options& options, const matrix::Case& test) {
   if (options.has_only) return test.number == options.only;
+  if (!is_among(options.senders, test.sender_kind) || !is_among(options.receivers, test.receiver_kind))
+    return false;
   return is_legal(test) && test.bytes <= options.largest_bytes && test.seed % options.one_in == 0 &&
          (options.full || is_in_short_run(test));
 }
@@ -115,6 +123,9 @@ int main(int argument_count, char** arguments) {
   app.add_option("--largest", options.largest_bytes, "no messages of more bytes");
   app.add_option("--one-in", options.one_in, "only one case in N, by lot")->check(CLI::PositiveNumber);
   app.add_flag("--host-only", options.host_only, "compare with every buffer in host memory: tests the test");
+  const CLI::IsMember sides({"host", "device"});
+  app.add_option("--senders", options.senders, "only cases whose sender's buffer lies there")->check(sides);
+  app.add_option("--receivers", options.receivers, "the same for receivers")->check(sides);
   auto* only = app.add_option("--case", options.only, "only this case");
   CLI11_PARSE(app, argument_count, arguments);
   options.has_only = only->count() > 0;
