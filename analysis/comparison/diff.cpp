@@ -264,6 +264,11 @@ class Comparison {
           diff_.remarks.push_back(
               fmt::format("a run {} was {}", when, recorded_part_text(*report.recorded_part)));
         }
+        for (const Flaw& flaw : report.flaws) {
+          if (flaw.loses_records) {
+            diff_.remarks.push_back(fmt::format("of a run {}, {}", when, describe(flaw)));
+          }
+        }
         for (const std::string& module : report.rebuilt_modules) {
           diff_.remarks.push_back(
               fmt::format("functions of a run {} are not named: {} has been rebuilt or replaced since", when,

@@ -16,10 +16,11 @@ struct Flaw {
   std::filesystem::path file;
   std::optional<std::uint64_t> offset_bytes;  ///< into the file; none if the flaw concerns the whole file
   std::string what;
+  bool loses_records = false;  ///< records that figures are made of are missing
 
   template <typename Archive>
   void exchange(Archive& archive) {
-    archive(file, offset_bytes, what);
+    archive(file, offset_bytes, what, loses_records);
   }
 };
 

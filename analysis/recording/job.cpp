@@ -168,7 +168,8 @@ Job find_job(const std::filesystem::path& path) {
     job.flaws.push_back(
         {path, std::nullopt,
          fmt::format("no recording of rank {} (of {} ranks); waits for {} cannot be explained",
-                     missing.text(), job.world_size, missing.count() == 1 ? "it" : "them")});
+                     missing.text(), job.world_size, missing.count() == 1 ? "it" : "them"),
+         std::filesystem::is_directory(status)});  // else one rank was asked for
   }
   return job;
 }

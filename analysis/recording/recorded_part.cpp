@@ -5,6 +5,7 @@
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 
 namespace penstock::analysis {
 namespace {
@@ -23,26 +24,49 @@ struct LaneEnds {
     std::uint64_t block = 0;    ///< its ordinal
     std::uint64_t records = 0;  ///< in that block
     std::uint64_t last_ns = 0;  ///< end of the last record
+    bool may_go_on = false;     ///< behind what the file has
   };
+  const TraceReader& reader;
   std::unordered_map<std::uint64_t, Lane> lanes;
   bool has_gpu_records = false;
+  std::pair<std::uint64_t, std::uint64_t> newest_block{};  ///< lane and ordinal, of the blocks with records
+  std::uint64_t newest_began_ns = 0;                       ///< end of its first record
 
   template <typename Record>
   void operator()(const Record& record, const trace::BlockHeader& block) {
     Lane& lane = lanes[block.lane];
     lane.records = lane.block == block.ordinal ? lane.records + 1 : 1;
     lane.block = block.ordinal;
+    lane.may_go_on = reader.is_block_full();
     if constexpr (is_timed<Record>) {
       std::uint64_t times_ns[2];
       std::memcpy(times_ns, &record, sizeof times_ns);
       lane.last_ns = std::max(lane.last_ns, times_ns[1]);
+      if (const std::pair now{block.lane, block.ordinal + 1}; now != newest_block) {
+        newest_block = now;
+        newest_began_ns = times_ns[1];
+      }
     }
     has_gpu_records = has_gpu_records || std::is_same_v<Record, trace::DeviceActivity>;
   }
 };
 
-/// Returns the time from which on the rank's records are missing, or trace::nothing_missing.
-std::uint64_t missing_from_ns(TraceReader& reader) {
+/// Returns the time from which on records may be missing as the end of the file is. What a writer recorded
+/// behind it comes after its last record before it, or, if it had none yet, after the last block was begun.
+std::uint64_t cut_off_from_ns(TraceReader& reader) {
+  LaneEnds ends{reader};
+  static_cast<void>(reader.for_each(ends));
+  std::uint64_t earliest_ns = ends.newest_began_ns;
+  for (const auto& [number, lane] : ends.lanes) {
+    if (lane.may_go_on && lane.last_ns != 0) {
+      earliest_ns = std::min(earliest_ns, lane.last_ns);
+    }
+  }
+  return std::max(earliest_ns, reader.header().begin_ns);
+}
+
+/// Returns the time from which on records are missing for want of space, or trace::nothing_missing.
+std::uint64_t dropped_from_ns(TraceReader& reader) {
   const trace::FileHeader& header = reader.header();
   if (header.missing_from_ns != 0) {
     return std::max(header.missing_from_ns, header.begin_ns);
@@ -50,7 +74,7 @@ std::uint64_t missing_from_ns(TraceReader& reader) {
   if (header.dropped_records == 0) {
     return trace::nothing_missing;
   }
-  LaneEnds ends;
+  LaneEnds ends{reader};
   static_cast<void>(reader.for_each(ends));
   constexpr std::uint32_t with_kernels = trace::feature::kernels | trace::feature::gpu_used;
   if ((header.features & with_kernels) == with_kernels && !ends.has_gpu_records) {
@@ -63,6 +87,12 @@ std::uint64_t missing_from_ns(TraceReader& reader) {
     }
   }
   return earliest_ns == trace::nothing_missing ? header.begin_ns : std::max(earliest_ns, header.begin_ns);
+}
+
+/// Returns the time from which on the rank's records are missing, or trace::nothing_missing.
+std::uint64_t missing_from_ns(TraceReader& reader) {
+  const std::uint64_t dropped_ns = dropped_from_ns(reader);
+  return reader.is_cut_off() ? std::min(dropped_ns, cut_off_from_ns(reader)) : dropped_ns;
 }
 
 std::uint64_t known_from_ns(const TraceReader& reader) {

@@ -1,7 +1,7 @@
 // Determines from when until when the recordings of a job are complete. If records were dropped for lack of
-// space, a rank's recording is complete up to some time; if the oldest were overwritten, or only a window was
-// to be recorded, from some time on; and the job's from the latest to the earliest of these. Must not know
-// the records' meaning.
+// space, or the file was cut off, a rank's recording is complete up to some time; if the oldest were
+// overwritten, or only a window was to be recorded, from some time on; and the job's from the latest to the
+// earliest of these. Must not know the records' meaning.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct KnownTime {
 };
 
 /// Returns the time of the rank's own records, not before its begin. It is empty if a window was to be
-/// recorded and never began. Reads the whole file if an older recorder did not note from when on records are
-/// missing.
+/// recorded and never began. Reads the whole file if it was cut off, or if an older recorder did not note
+/// from when on records are missing.
 [[nodiscard]] KnownTime known_time(TraceReader& reader);
 
 /// Returns true if the recording lacks nothing but what was not asked for: it is of a window.

@@ -256,7 +256,7 @@ bool TraceReader::is_still_there() const {
 
 void TraceReader::skip(const char* what) {
   if (skipped_records_++ == 0) {
-    first_skipped_ = {file_, block_offset_ + record_offset_, what};
+    first_skipped_ = {file_, block_offset_ + record_offset_, what, true};
   }
 }
 
@@ -271,6 +271,12 @@ void TraceReader::note_end_of_block(std::size_t behind_bytes) {
   }
 }
 
+bool TraceReader::is_cut_off() const noexcept {
+  const std::uint64_t payload_bytes = size_bytes_ - trace::file_header_bytes;
+  return payload_bytes % trace::block_bytes != 0 ||
+         payload_bytes / trace::block_bytes < header_.claimed_blocks;
+}
+
 std::vector<Flaw> TraceReader::take_flaws() {
   if (skipped_records_ != 0) {
     if (skipped_records_ > 1) {
@@ -281,10 +287,8 @@ std::vector<Flaw> TraceReader::take_flaws() {
   if (header_.end_ns != 0 && header_.end_ns < header_.begin_ns) {
     flaws_.push_back({file_, offsetof(trace::FileHeader, end_ns), "the end lies before the beginning"});
   }
-  const std::uint64_t payload_bytes = size_bytes_ - trace::file_header_bytes;
-  if (payload_bytes % trace::block_bytes != 0 ||
-      payload_bytes / trace::block_bytes < header_.claimed_blocks) {
-    flaws_.push_back({file_, size_bytes_, "cut off; what stands before it was used"});
+  if (is_cut_off()) {
+    flaws_.push_back({file_, size_bytes_, "cut off; what stands before it was used", true});
   }
   skipped_records_ = 0;
   return std::exchange(flaws_, {});

@@ -44,6 +44,14 @@ class TraceReader {
   [[nodiscard]] const std::filesystem::path& file() const noexcept { return file_; }
   /// Returns true if the job reached MPI_Finalize, so that the recording is complete.
   [[nodiscard]] bool is_finished() const noexcept { return header_.end_ns != 0; }
+  /// Returns true if the file has fewer bytes than its writer gave it.
+  [[nodiscard]] bool is_cut_off() const noexcept;
+  /// For a handler of for_each(). Returns true if its writer may have gone on in another block after the
+  /// record.
+  [[nodiscard]] bool is_block_full() const noexcept {
+    return block_end_ < trace::block_bytes ||
+           block_end_ - next_offset_ < trace::most_delta_bytes + sizeof(std::uint32_t);
+  }
 
   /// Returns the MPI calls that the rank's threads are in, as the file has them now. A call that changes
   /// while it is read is left out. The rank's last complete calls may be among them if it was killed in

@@ -83,6 +83,11 @@ std::string what_is_missing(const Report& report) {
   if (report.unfinished) {
     return report.unfinished->words;
   }
+  const auto lost = std::find_if(report.flaws.begin(), report.flaws.end(),
+                                 [](const Flaw& flaw) { return flaw.loses_records; });
+  if (lost != report.flaws.end()) {
+    return describe(*lost);
+  }
   return report.recorded_part && !report.recorded_part->is_window ? recorded_part_text(*report.recorded_part)
                                                                   : "";
 }

@@ -167,11 +167,12 @@ TEST(Diff, of_a_program_that_was_rebuilt_says_why_its_places_have_no_names) {
                 "functions of a run before are not named: app has been rebuilt or replaced since"});
 }
 
-/// A job of one rank with 40 steps: a kernel, then a message; by hand, its bytes are copied to the host
-/// before.
+/// The first rank of a job with 40 steps, as no other was to be recorded: a kernel, then a message; by hand,
+/// its bytes are copied to the host before.
 Report exchanges(bool by_hand) {
   const testing::TemporaryDirectory directory;
   testing::RecordingBuilder rank(0, 2);
+  rank.header().features |= trace::feature::some_ranks;
   std::uint64_t now = 0;
   for (std::uint64_t step = 0; step < 40; ++step) {
     const std::uint64_t begin = now;
@@ -254,7 +255,8 @@ TEST(Baseline, a_change_that_may_be_chance_is_none_and_one_that_cannot_be_told_i
   };
   EXPECT_EQ(why_unknown(stepped({100}), stepped({200})), "too few steps to tell a change from jitter");
   EXPECT_EQ(why_unknown(stepped(lengths), run(1000, 100)), "only one of the two recordings has steps");
-  EXPECT_EQ(why_unknown(run(1000, 100), run(1000, 100)), "no steps were found");
+  EXPECT_EQ(why_unknown(run(1000, 100), run(1000, 100)),
+            "no steps were found that both have: name an NVTX range with --step");
   Report cut = stepped(lengths);
   cut.recorded_part = RecordedPart{.recorded_ns = 1'000'000, .run_ns = 2'000'000};
   EXPECT_NE(why_unknown(cut, stepped(lengths)).find("the baseline recorded up to"), std::string::npos);

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "analysis/comparison/diff.hpp"
 #include "analysis/comparison/diff_text.hpp"
@@ -119,6 +121,92 @@ TEST(RecordedPart, has_its_steps_found_although_ranks_lack_different_numbers_of_
   const Report report = report_on(ranks);
   ASSERT_TRUE(report.steps);
   EXPECT_EQ(report.steps->each.size(), 19u);
+}
+
+/// A rank's file with so many of its blocks, and ten records of the next one.
+void cut_off(const std::filesystem::path& file, std::size_t blocks) {
+  std::filesystem::resize_file(
+      file, trace::file_header_bytes + blocks * trace::block_bytes + 11 * trace::record_bytes);
+}
+
+/// Runs from 0 to 4,000,000, in MPI for half of each 100. Another thread made some calls at the begin.
+RecordingBuilder half_in_mpi_by_two_threads(std::int32_t rank, std::int32_t ranks) {
+  RecordingBuilder builder(rank, ranks);
+  builder.runs(0, 4'000'000).kernel(0, 1).call({.function = "MPI_Probe", .begin = 2, .end = 4}).on_lane(1);
+  for (std::uint64_t i = 0; i < 40'000; ++i) {
+    builder.call({.function = "MPI_Recv", .begin = i * 100 + 50, .end = i * 100 + 100});
+  }
+  return builder;
+}
+
+TEST(RecordedPart, of_a_file_that_is_cut_off_ends_where_a_thread_may_have_gone_on) {
+  for (const trace::BlockCoding coding : {trace::BlockCoding::plain, trace::BlockCoding::delta}) {
+    const TemporaryDirectory directory;
+    half_in_mpi_by_two_threads(0, 2).write(directory.path());
+    RecordingBuilder other = half_in_mpi_by_two_threads(1, 2);
+    cut_off(other.coded(coding).write(directory.path()), 2);
+    const Report report = analyse(directory.path(), {.whole_run = true});
+    ASSERT_TRUE(report.recorded_part);
+    EXPECT_GT(report.recorded_part->recorded_ns, 100'000u);
+    EXPECT_LT(report.recorded_part->recorded_ns, 3'990'000u);
+    EXPECT_NEAR(static_cast<double>(report.counted_ns) / static_cast<double>(report.total_ns), 0.5, 0.001);
+    EXPECT_EQ(report.ranks[0].total_ns, report.ranks[1].total_ns);
+    const std::string text = to_text(report, {});
+    EXPECT_LT(text.find("cut off; what stands before it was used"), text.find("% of the recorded part"));
+    EXPECT_EQ(text.find("cut off"), text.rfind("cut off")) << text;
+  }
+}
+
+TEST(RecordedPart, is_nothing_of_a_file_that_is_cut_off_in_its_first_block) {
+  const TemporaryDirectory directory;
+  half_in_mpi_by_two_threads(0, 2).write(directory.path());
+  cut_off(half_in_mpi_by_two_threads(1, 2).write(directory.path()), 0);
+  const Report report = analyse(directory.path(), {.whole_run = true});
+  ASSERT_TRUE(report.recorded_part);
+  EXPECT_LT(report.recorded_part->recorded_ns, 1000u);
+}
+
+void expect_nothing_is_decided(const Report& report, const std::string& why_it_is) {
+  const Report whole = whole_report_on({half_in_mpi_until(0, 2, 100), half_in_mpi_until(1, 2, 100)});
+  for (const char* text : {"exposed > 10%", "exposed < 90%", "overlap < 50%", "late_sender > 1ms"}) {
+    std::string why;
+    const std::optional<FailCondition> condition = FailCondition::parse(text, why);
+    ASSERT_TRUE(condition) << why;
+    EXPECT_FALSE(condition->figure(report)) << text;
+    EXPECT_NE(condition->why_unknown(report).find(why_it_is), std::string::npos);
+  }
+  const Diff diff = compare({whole}, {report});
+  EXPECT_FALSE(diff.is_known);
+  EXPECT_NE(to_text(diff, false, 8).find(why_it_is), std::string::npos) << to_text(diff, false, 8);
+  EXPECT_NE(to_json(report).find("\"loses_records\": true"), std::string::npos);
+}
+
+TEST(LostRecords, of_a_file_that_is_cut_off_or_damaged_leave_everything_undecided) {
+  const TemporaryDirectory directory;
+  half_in_mpi_by_two_threads(0, 2).write(directory.path());
+  const std::filesystem::path file = half_in_mpi_by_two_threads(1, 2).write(directory.path());
+  std::vector<std::byte> zeros(trace::record_bytes);
+  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary)
+      .seekp(static_cast<std::streamoff>(trace::file_header_bytes + trace::block_bytes +
+                                         20 * trace::record_bytes))
+      .write(reinterpret_cast<const char*>(zeros.data()), static_cast<std::streamsize>(zeros.size()));
+  expect_nothing_is_decided(analyse(directory.path(), {.whole_run = true}), "wiped out");
+  cut_off(file, 1);
+  expect_nothing_is_decided(analyse(directory.path(), {.whole_run = true}), "cut off");
+}
+
+TEST(LostRecords, of_a_rank_without_a_recording_leave_everything_undecided) {
+  const Report report = whole_report_on({half_in_mpi_until(0, 2, 100)});
+  expect_nothing_is_decided(report, "no recording of rank 1");
+}
+
+TEST(LostRecords, are_none_where_one_rank_or_some_ranks_alone_were_asked_for) {
+  const TemporaryDirectory directory;
+  const std::filesystem::path file = half_in_mpi_until(0, 2, 100).write(directory.path());
+  EXPECT_EQ(what_is_missing(analyse(file, {.whole_run = true})), "");
+  RecordingBuilder some = half_in_mpi_until(0, 2, 100);
+  some.header().features |= trace::feature::some_ranks;
+  EXPECT_EQ(what_is_missing(whole_report_on({some})), "");
 }
 
 TEST(RecordedPart, leaves_every_condition_undecided) {

@@ -103,7 +103,8 @@ Json of(const NoticeFigures& notice) {
 Json of(const Flaw& flaw) {
   return {{"file", flaw.file.string()},
           {"offset_bytes", flaw.offset_bytes ? Json(*flaw.offset_bytes) : Json(nullptr)},
-          {"what", flaw.what}};
+          {"what", flaw.what},
+          {"loses_records", flaw.loses_records}};
 }
 
 Json of(const NetworkFigures& network) {

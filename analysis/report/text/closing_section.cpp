@@ -8,11 +8,26 @@
 
 namespace penstock::analysis {
 
-void write_flaws(ReportWriter& out) {
-  for (std::size_t i = 0; i < std::min(out.report.flaws.size(), out.options.top); ++i) {
-    out.warn("! " + printable(describe(out.report.flaws[i])));
+namespace {
+
+void write_flaws_that(ReportWriter& out, bool lose_records) {
+  std::size_t count = 0;
+  for (const Flaw& flaw : out.report.flaws) {
+    if (flaw.loses_records == lose_records && count++ < out.options.top) {
+      out.warn("! " + printable(describe(flaw)));
+    }
   }
-  out.note_more(out.report.flaws.size());
+  out.note_more(count);
+}
+
+}  // namespace
+
+void write_lost_records(ReportWriter& out) {
+  write_flaws_that(out, true);
+}
+
+void write_flaws(ReportWriter& out) {
+  write_flaws_that(out, false);
 }
 
 void write_closing(ReportWriter& out) {

@@ -16,6 +16,7 @@ constexpr Section sections[] = {
     {write_header, true},          //
     {write_unfinished, true},      //
     {write_what_follows, true},    //
+    {write_lost_records, true},    //
     {write_recorded_part, true},   //
     {write_verdict, true},         //
     {write_throttled, true},       //
@@ -55,6 +56,7 @@ std::string to_text_of_look(const Report& report, const TextOptions& options) {
     out.line("The job has ended: each rank that has a recording reached MPI_Finalize.");
   }
   write_unfinished(out);
+  write_lost_records(out);
   write_flaws(out);
   return out.take();
 }

@@ -31,7 +31,9 @@ void write_collectives(ReportWriter& out);
 void write_late_ranks(ReportWriter& out);
 void write_nccl(ReportWriter& out);        // nccl_section.cpp: what NCCL did, if it was used
 void write_transports(ReportWriter& out);  // messages_section.cpp
-void write_flaws(ReportWriter& out);       // closing_section.cpp
-void write_closing(ReportWriter& out);     // how far to trust the figures; notices and flaws
+void write_lost_records(
+    ReportWriter& out);                 // of files that are cut off, damaged or missing: closing_section.cpp
+void write_flaws(ReportWriter& out);    // all other flaws
+void write_closing(ReportWriter& out);  // how far to trust the figures; notices and flaws
 
 }  // namespace penstock::analysis
