@@ -13,6 +13,7 @@
 #include "analysis/cli/analysis_progress.hpp"
 #include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/common_steps.hpp"
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/skip_options.hpp"
 #include "analysis/cli/terminal.hpp"
@@ -62,10 +63,14 @@ State state_of(const std::vector<std::filesystem::path>& recordings, const analy
   return state;
 }
 
-std::size_t count_with_steps(const State& state) {
-  return static_cast<std::size_t>(
-      std::count_if(state.reports.begin(), state.reports.end(),
-                    [](const analysis::Report& report) { return report.steps.has_value(); }));
+std::vector<const analysis::Report*> all_of(const State& before, const State& after) {
+  std::vector<const analysis::Report*> all;
+  for (const State* const state : {&before, &after}) {
+    for (const analysis::Report& report : state->reports) {
+      all.push_back(&report);
+    }
+  }
+  return all;
 }
 
 int diff(DiffOptions options) {
@@ -77,18 +82,18 @@ int diff(DiffOptions options) {
     options.after = {options.pair[1]};
   }
   const bool wants_page = !options.html.empty();
-  State before = state_of(options.before, options.analysis, wants_page);
-  State after = state_of(options.after, options.analysis, wants_page);
+  State before;
+  State after;
+  read_with_common_steps(
+      options.analysis,
+      [&](const analysis::AnalysisOptions& analysis) {
+        before = state_of(options.before, analysis, wants_page);
+        after = state_of(options.after, analysis, wants_page);
+      },
+      [&] { return all_of(before, after); });
   const bool steps_are_known = have_wanted_step("diff", options.before, before.reports);
   if (!have_wanted_step("diff", options.after, after.reports) || !steps_are_known) {
     return cannot_be_told;
-  }
-  const std::size_t with_steps = count_with_steps(before) + count_with_steps(after);
-  if (with_steps != 0 && with_steps != before.reports.size() + after.reports.size()) {
-    // steps of some runs cannot be compared with whole runs of others
-    options.analysis = {.whole_run = true, .skip = options.analysis.skip};
-    before = state_of(options.before, options.analysis, wants_page);
-    after = state_of(options.after, options.analysis, wants_page);
   }
   const analysis::Diff compared = analysis::compare(before.reports, after.reports);
   if (wants_page) {

@@ -15,6 +15,7 @@
 #include "analysis/cli/analysis_progress.hpp"
 #include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/common_steps.hpp"
 #include "analysis/cli/conditions.hpp"
 #include "analysis/cli/mpi_team.hpp"
 #include "analysis/cli/page_file.hpp"
@@ -53,9 +54,25 @@ std::optional<analysis::Baseline> compare_with_baseline(const ReportOptions& opt
   if (options.baseline.empty()) {
     return std::nullopt;
   }
-  const analysis::Report baseline = with_progress(
-      options.analysis, [&](const auto& with_bar) { return analysis::analyse(options.baseline, with_bar); });
-  return std::optional<analysis::Baseline>(std::in_place, baseline, result);
+  const auto read = [](const std::filesystem::path& recording, const analysis::AnalysisOptions& analysis) {
+    return with_progress(analysis,
+                         [&](const auto& with_bar) { return analysis::analyse(recording, with_bar); });
+  };
+  analysis::Report baseline;
+  std::optional<analysis::Report> again;  // as it has to be read to be compared
+  bool is_first = true;
+  read_with_common_steps(
+      options.analysis,
+      [&](const analysis::AnalysisOptions& analysis) {
+        baseline = read(options.baseline, analysis);
+        if (!std::exchange(is_first, false)) {
+          again = read(options.recording, analysis);
+        }
+      },
+      [&] {
+        return std::vector<const analysis::Report*>{&baseline, again ? &*again : &result};
+      });
+  return std::optional<analysis::Baseline>(std::in_place, baseline, again ? *again : result);
 }
 
 /// Throws if a change is asked for without a baseline, a baseline without a change, or figures of this

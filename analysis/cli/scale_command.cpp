@@ -12,6 +12,7 @@
 #include "analysis/cli/analysis_progress.hpp"
 #include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/common_steps.hpp"
 #include "analysis/cli/terminal.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/scaling/scaling_text.hpp"
@@ -28,24 +29,29 @@ struct ScaleOptions {
 
 std::vector<analysis::Report> reports_on(const ScaleOptions& options) {
   std::vector<analysis::Report> reports;
-  for (const std::filesystem::path& each : options.recordings) {
-    reports.push_back(with_progress(options.analysis,
-                                    [&](const auto& with_bar) { return analysis::analyse(each, with_bar); }));
-  }
+  read_with_common_steps(
+      options.analysis,
+      [&](const analysis::AnalysisOptions& analysis) {
+        reports.clear();
+        for (const std::filesystem::path& each : options.recordings) {
+          reports.push_back(with_progress(
+              analysis, [&](const auto& with_bar) { return analysis::analyse(each, with_bar); }));
+        }
+      },
+      [&] {
+        std::vector<const analysis::Report*> all;
+        for (const analysis::Report& each : reports) {
+          all.push_back(&each);
+        }
+        return all;
+      });
   return reports;
 }
 
 int scale(ScaleOptions options) {
-  std::vector<analysis::Report> reports = reports_on(options);
+  const std::vector<analysis::Report> reports = reports_on(options);
   if (!have_wanted_step("scale", options.recordings, reports)) {
     return cannot_be_told;
-  }
-  const auto with_steps = std::count_if(reports.begin(), reports.end(),
-                                        [](const analysis::Report& each) { return each.steps.has_value(); });
-  if (with_steps != 0 && static_cast<std::size_t>(with_steps) != reports.size()) {
-    // steps of some runs cannot be compared with whole runs of others
-    options.analysis = {.whole_run = true};
-    reports = reports_on(options);
   }
   const auto largest = std::max_element(reports.begin(), reports.end(),
                                         [](const analysis::Report& left, const analysis::Report& right) {

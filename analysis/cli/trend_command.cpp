@@ -14,6 +14,7 @@
 #include "analysis/cli/analysis_progress.hpp"
 #include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/common_steps.hpp"
 #include "analysis/cli/conditions.hpp"
 #include "analysis/cli/terminal.hpp"
 #include "analysis/comparison/baseline.hpp"
@@ -44,12 +45,12 @@ struct History {
 
 /// Leaves out what cannot be read or has not the step that was asked for: a history should not end where one
 /// recording is broken.
-History read_all(const TrendOptions& options) {
+History read_all(const TrendOptions& options, const analysis::AnalysisOptions& analysis) {
   History history;
   for (const std::filesystem::path& each : options.recordings) {
     try {
-      analysis::Report report = with_progress(
-          options.analysis, [&](const auto& with_bar) { return analysis::analyse(each, with_bar); });
+      analysis::Report report =
+          with_progress(analysis, [&](const auto& with_bar) { return analysis::analyse(each, with_bar); });
       if (report.missing_step.empty()) {
         history.reports.push_back({each.string(), std::move(report)});
       } else {
@@ -63,12 +64,12 @@ History read_all(const TrendOptions& options) {
   return history;
 }
 
-/// Returns true if steps were found in some runs and not in others, which cannot be compared.
-bool only_some_have_steps(const History& history) {
-  const auto count =
-      std::count_if(history.reports.begin(), history.reports.end(),
-                    [](const analysis::NamedReport& each) { return analysis::has_steps(each.report); });
-  return count != 0 && static_cast<std::size_t>(count) != history.reports.size();
+std::vector<const analysis::Report*> all_of(const History& history) {
+  std::vector<const analysis::Report*> all;
+  for (const analysis::NamedReport& each : history.reports) {
+    all.push_back(&each.report);
+  }
+  return all;
 }
 
 /// Judges the newest run, changes against the one before it. A recording that cannot be read might be the
@@ -90,13 +91,12 @@ int judge(const TrendOptions& options, const History& history) {
   return check(options.fail_if, history.reports.back().report, before, "trend");
 }
 
-int trend(TrendOptions options) {
-  History history = read_all(options);
-  if (only_some_have_steps(history)) {
-    options.analysis.whole_run = true;
-    options.analysis.step_range.clear();
-    history = read_all(options);
-  }
+int trend(const TrendOptions& options) {
+  History history;
+  read_with_common_steps(
+      options.analysis,
+      [&](const analysis::AnalysisOptions& analysis) { history = read_all(options, analysis); },
+      [&] { return all_of(history); });
   if (history.reports.empty()) {
     for (const analysis::LeftOut& each : history.left_out) {
       fmt::print(stderr, "penstock: {}\n", analysis::printable(each.why));

@@ -51,7 +51,7 @@ std::string Baseline::why_not_comparable(const FailCondition& condition) const {
     return why_not_;
   }
   if (condition.is_of_step()) {
-    return diff_.is_by_step ? "" : "no steps were found";
+    return diff_.is_by_step ? "" : "no steps were found that both have: name an NVTX range with --step";
   }
   if (lost_gpu_records_) {
     return "records of the GPU were lost";

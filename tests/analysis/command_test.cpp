@@ -56,6 +56,57 @@ class Command : public ::testing::Test {
   testing::TemporaryDirectory directory_;
 };
 
+/// One rank with twenty steps of so long, by an NVTX range; before it many more calls, if `begins_busily`.
+void write_steps(const std::filesystem::path& recording, std::uint64_t step_ns, bool begins_busily) {
+  std::filesystem::create_directory(recording);
+  testing::RecordingBuilder builder(0, 1);
+  std::uint64_t at = 0;
+  for (int i = 0; i < (begins_busily ? 400 : 0); ++i, at += 10) {
+    builder.call({.function = "MPI_Barrier", .begin = at, .end = at + 5, .call_site = 0x40});
+  }
+  for (int i = 0; i < 20; ++i, at += step_ns) {
+    builder.range("step", at, at + step_ns).kernel(at, at + 5);
+    builder.call({.function = "MPI_Bcast", .begin = at + 5, .end = at + step_ns, .call_site = 0x50});
+  }
+  builder.runs(0, at).write(recording);
+}
+
+TEST_F(Command, compares_steps_by_one_mark_although_others_were_found) {
+  write_steps(file("slow"), 2000, true);
+  write_steps(file("quick"), 1000, false);
+  const std::string slow = file("slow").string();
+  const std::string quick = file("quick").string();
+  ASSERT_EQ(penstock("report " + slow).output.find("NVTX range step"), std::string::npos);
+  ASSERT_NE(penstock("report " + quick).output.find("NVTX range step"), std::string::npos);
+
+  const Outcome diff = penstock("diff " + quick + " " + slow);
+  EXPECT_NE(diff.output.find("A step became slower: 1.000 µs before, 2.000 µs after"), std::string::npos)
+      << diff.output;
+  const std::string baseline = "report --fail-if 'step > +5%' --baseline ";
+  EXPECT_EQ(penstock(baseline + quick + " " + slow).exit_code, 3);
+  EXPECT_EQ(penstock(baseline + slow + " " + quick).exit_code, 0);
+  const Outcome trend = penstock("trend --as-given " + quick + " " + slow);
+  EXPECT_NE(trend.output.find("The newest run takes 2.000 µs a step: 100.0 % more"), std::string::npos)
+      << trend.output;
+}
+
+TEST_F(Command, compares_whole_runs_where_no_mark_is_common) {
+  write_steps(file("ranges"), 1000, false);
+  std::filesystem::create_directory(file("calls"));
+  testing::RecordingBuilder calls(0, 1);
+  for (std::uint64_t at = 0; at < 20'000; at += 1000) {
+    calls.call({.function = "MPI_Barrier", .begin = at, .end = at + 5, .call_site = 0x40});
+  }
+  calls.runs(0, 20'000).kernel(0, 10).write(file("calls"));
+  const std::string both = file("ranges").string() + " " + file("calls").string();
+  EXPECT_NE(penstock("diff " + both).output.find("The run: 20.000 µs before, 20.000 µs after"),
+            std::string::npos)
+      << penstock("diff " + both).output;
+  const Outcome judged = penstock("report --fail-if 'step > +5%' --baseline " + both);
+  EXPECT_EQ(judged.exit_code, 4);
+  EXPECT_NE(judged.errors.find("name an NVTX range with --step"), std::string::npos) << judged.errors;
+}
+
 TEST_F(Command, says_its_version_and_what_it_was_built_for) {
   const Outcome outcome = penstock("--version");
   EXPECT_EQ(outcome.exit_code, 0);
