@@ -133,7 +133,7 @@ TEST(FailCondition, of_a_change_has_no_figure_of_one_report) {
   const FailCondition asked = condition("step > +5%");
   EXPECT_TRUE(asked.is_of_change());
   EXPECT_FALSE(asked.figure(quarter_exposed()));
-  EXPECT_EQ(asked.describe(7.25), "step changed by +7.25 % against the baseline; it fails if > +5 %");
+  EXPECT_EQ(asked.describe(7.25), "step changed by +7.25 %; it fails if > +5 %");
 }
 
 TEST(FailCondition, says_the_figure) {
