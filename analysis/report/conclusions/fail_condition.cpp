@@ -297,11 +297,10 @@ std::string FailCondition::name_in_diff() const {
 }
 
 std::string FailCondition::describe(double figure) const {
-  return is_of_change_
-             ? fmt::format("{} changed by {:+.4g} {}; it fails if {} +{:.4g} {}", name_,
-                           figure, unit_, operator_, limit_, unit_)
-             : fmt::format("{} is {:.4g} {}; it fails if {} {:.4g} {}", name_, figure, unit_, operator_,
-                           limit_, unit_);
+  return is_of_change_ ? fmt::format("{} changed by {:+.4g} {}; it fails if {} +{:.4g} {}", name_, figure,
+                                     unit_, operator_, limit_, unit_)
+                       : fmt::format("{} is {:.4g} {}; it fails if {} {:.4g} {}", name_, figure, unit_,
+                                     operator_, limit_, unit_);
 }
 
 }  // namespace penstock::analysis
