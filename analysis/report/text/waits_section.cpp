@@ -108,6 +108,16 @@ bool lacks_debug_information(const Report& report) {
          std::find(rebuilt.begin(), rebuilt.end(), report.call_sites.front().module) == rebuilt.end();
 }
 
+/// Returns what a call site mostly waits for: what has no cause and is in a call on files is the part of
+/// files.
+std::string mostly_text(const Report& report, const CallSiteFigures& site, Cause cause) {
+  if (report.parts && cause == Cause::unattributed && site.mpi_function.starts_with("MPI_File_")) {
+    return std::string(name_of(TimePart::mpi_files));
+  }
+  const std::string who = site.main_counterpart < 0 ? "" : fmt::format(" (rank {})", site.main_counterpart);
+  return fmt::format("{}{}", name_of(cause), who);
+}
+
 }  // namespace
 
 void write_causes(ReportWriter& out) {
@@ -147,11 +157,10 @@ void write_call_sites(ReportWriter& out) {
       continue;
     }
     const Cause cause = main_cause(site.by_cause);
-    const std::string who = site.main_counterpart < 0 ? "" : fmt::format(" (rank {})", site.main_counterpart);
     rows.add_row(
         {place_text(site), printable(site.mpi_function), count_text(site.calls),
          out.per_rank(site.counted_ns), out.of_whole(site.counted_ns),
-         out.marked(fmt::format("{}{}", name_of(cause), who), site.by_cause[static_cast<std::size_t>(cause)],
+         out.marked(mostly_text(out.report, site, cause), site.by_cause[static_cast<std::size_t>(cause)],
                     site.within_error[static_cast<std::size_t>(cause)])});
   }
   if (waiting != 0) {
