@@ -146,6 +146,21 @@ std::string worst_call_text(const Report& report) {
                      who, is_unsure ? "; within the error of the hosts' clocks" : "");
 }
 
+/// Returns why there is no time to tell of.
+std::string why_empty(const Report& report) {
+  const std::optional<RecordedPart>& part = report.recorded_part;
+  if (part && part->awaiting_rank >= 0) {
+    return fmt::format(
+        "No figures: the run is not known, as the window to be recorded never began on rank {}.",
+        part->awaiting_rank);
+  }
+  if (part && part->first_rank >= 0) {
+    return "No figures: the run is not known, as no rank has a record from before the first one that was "
+           "dropped.";
+  }
+  return fmt::format("No figures: the {} is empty.", whole_of(report));
+}
+
 }  // namespace
 
 Headline headline_of(const Report& report) {
@@ -153,7 +168,7 @@ Headline headline_of(const Report& report) {
     return {.text = "No figures: no rank has a usable recording."};
   }
   if (report.total_ns == 0) {
-    return {.text = fmt::format("No figures: the {} is empty.", whole_of(report))};
+    return {.text = why_empty(report)};
   }
   if (const std::optional<TimePart> worst = largest_beside_exposed(report)) {
     const std::uint64_t time_ns = time_of(*report.parts, *worst);

@@ -36,7 +36,10 @@ void write_closing(ReportWriter& out) {
     is_clock_known = is_clock_known && (!rank.kernels_known || rank.clock_error_ns);
     clock_error_ns = std::max(clock_error_ns, rank.clock_error_ns.value_or(0));
   }
-  std::string text = fmt::format("{} records, {} dropped", count_text(records), count_text(dropped));
+  const bool has_none_in_part = records != 0 && out.report.total_ns == 0 && out.report.recorded_part;
+  std::string text =
+      fmt::format("{} records{}, {} dropped", count_text(records),
+                  has_none_in_part ? " (none of them in the recorded part)" : "", count_text(dropped));
   if (dropped_gpu != 0) {
     text += fmt::format(", {} GPU records lost (exposed time is then too high)", count_text(dropped_gpu));
   }
