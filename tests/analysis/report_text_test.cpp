@@ -273,7 +273,8 @@ host code               0.650  65.0 %  0.650     0  █████████�
 exposed communication   0.100  10.0 %  0.150     0  ███
   late sender           0.050   5.0 %  0.100     0  █▌
   wire                  0.050   5.0 %  0.050     0  █▌
-late sender: the partner came to its send later; wire: both sides were there, data was moving
+late sender: the sending rank had not posted its message yet; wire: both sides were there, data was
+moving
 host code (all else, launches included): 50.0 % after MPI_Send at 0x80; 46.2 % after MPI_Recv at
   0x40; 3.8 % in the NVTX range exchange
 
@@ -324,6 +325,26 @@ device → device  ≤ 1 MiB      1  1 MiB  peer       0.03  peer access over NV
   EXPECT_EQ(to_text(analyse(directory.path()), {.all = true}), expected);
 }
 
+TEST(ReportText, explains_each_cause_and_part_that_has_a_row) {
+  Report report = large_report();
+  report.gaps.clear();
+  for (std::size_t i = 0; i < part_count; ++i) {
+    (*report.parts)[i] = i + 1;
+  }
+  std::string text;  // without line ends, as meanings are wrapped
+  for (const std::string& line : lines_of(to_text(report, {.all = true}))) {
+    text += line + " ";
+  }
+  for (std::size_t i = 0; i < part_count; ++i) {
+    const auto part = static_cast<TimePart>(i);
+    if (part != TimePart::kernels && part != TimePart::host_code) {
+      EXPECT_NE(text.find(std::string(name_of(part)) + ": " + std::string(meaning_of(part))),
+                std::string::npos)
+          << name_of(part);
+    }
+  }
+}
+
 /// What stands out is host code, of one rank: the first screen says so, by step.
 TEST(ReportText, golden_screen_of_host_code_in_each_step) {
   ::setenv("TZ", "UTC", 1);
@@ -366,7 +387,9 @@ exposed communication           10.500    35.0 %  18.000     0  █████�
   wait at collective             7.500    25.0 %  15.000     0  ███████▌
   wire                           3.000    10.0 %   3.000     0  ███
 CUDA synchronisation             1.000     3.3 %   1.000     0  █
-wait at collective: another rank came later; wire: both sides were there, data was moving
+wait at collective: the last rank of a collective, or its root, had not come yet; wire: both sides
+were there, data was moving; CUDA synchronisation: the host waits for the GPU, on which no kernel or
+copy runs
 host code (all else, launches included): 84.0 % in the NVTX range assemble and 2 more
 )";
   EXPECT_EQ(text.substr(0, text.find("\nWhat would help")), expected);

@@ -46,12 +46,16 @@ class PartRows {
                    bar_text(share_of(all_ns, out_.report.total_ns), 30)});
   }
   void add(TimePart part) {
+    parts_.push_back(part);
     add(std::string(name_of(part)), [part](const TimeByPart& times) { return time_of(times, part); });
   }
   void add(TimePart part, std::string title) {
+    parts_.push_back(part);
     add(std::move(title), [part](const TimeByPart& times) { return time_of(times, part); });
   }
   [[nodiscard]] const TextTable& table() const noexcept { return rows_; }
+  /// Returns those that have a row, in order.
+  [[nodiscard]] const std::vector<TimePart>& parts() const noexcept { return parts_; }
 
  private:
   [[nodiscard]] std::string number(double time_ns) const { return unit_.number(time_ns / steps_); }
@@ -60,6 +64,7 @@ class PartRows {
   double steps_;
   TimeUnit unit_;
   TextTable rows_;
+  std::vector<TimePart> parts_;
 };
 
 /// Parts of one kind, largest first; those that have no row of their own come last.
@@ -113,7 +118,7 @@ void add_exposed(ReportWriter& out, const PartList& causes, PartRows& rows) {
 }  // namespace
 
 /// Kernels come first, then the largest part.
-void write_parts(ReportWriter& out) {
+std::vector<TimePart> write_parts(ReportWriter& out) {
   const PartList causes = listed(out, true);
   const PartList others = listed(out, false);
   const std::uint64_t exposed_ns = exposed_in(*out.report.parts);
@@ -136,6 +141,7 @@ void write_parts(ReportWriter& out) {
     rows.add("other", sum_of_rest(others));
   }
   out.table(rows.table());
+  return rows.parts();
 }
 
 void write_places(ReportWriter& out) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,42 +12,19 @@
 namespace penstock::analysis {
 namespace {
 
-/// Returns what a part without a cause means, if its name does not say it. Host code has a line of its own.
-std::string_view meaning_of(TimePart part) {
-  switch (part) {
-    case TimePart::staging_by_hand:
-      return "copies from or to the GPU around messages of host memory";
-    case TimePart::cuda_synchronisation:
-      return "the host waits for the GPU, on which no kernel or copy runs";
-    default:
-      return "";
-  }
-}
-
-/// Prints what those causes and parts mean that are worth a look.
-void write_meanings(ReportWriter& out, const std::vector<Cause>& causes) {
-  constexpr double least_share = 0.01;
-  constexpr double least_share_of_part = 0.05;  // on the first screen
-  constexpr std::size_t few = 3;
+/// Prints what the rows of the table mean. Kernels need no words; host code and reasons for unattributed time
+/// have lines of their own.
+void write_meanings(ReportWriter& out, const std::vector<TimePart>& rows) {
   std::vector<std::string> meanings;
-  for (const Cause cause : causes) {
-    const std::uint64_t time_ns = out.report.by_cause[static_cast<std::size_t>(cause)];
-    if ((out.options.all || meanings.size() < few) && !meaning_of(cause).empty() &&
-        share_of(time_ns, out.report.counted_ns) >= least_share) {
-      meanings.push_back(fmt::format("{}: {}", name_of(cause), meaning_of(cause)));
-    }
-  }
-  for (std::size_t i = 0; out.report.parts && i < part_count; ++i) {
-    const auto part = static_cast<TimePart>(i);
-    if (!meaning_of(part).empty() && share_of(time_of(*out.report.parts, part), out.report.total_ns) >=
-                                         (out.options.all ? least_share : least_share_of_part)) {
+  for (const TimePart part : rows) {
+    const bool has_line = part == TimePart::unattributed && !out.report.gaps.empty();
+    if (part != TimePart::kernels && part != TimePart::host_code && !has_line) {
       meanings.push_back(fmt::format("{}: {}", name_of(part), meaning_of(part)));
     }
   }
-  if (meanings.empty()) {
-    return;
+  if (!meanings.empty()) {
+    out.dim_lines(fmt::to_string(fmt::join(meanings, "; ")));
   }
-  out.dim_lines(fmt::to_string(fmt::join(meanings, "; ")));
 }
 
 /// Prints the reasons for "unattributed" in one line.
@@ -132,14 +110,16 @@ void write_causes(ReportWriter& out) {
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](Cause left, Cause right) { return time_of_cause(left) > time_of_cause(right); });
+  std::vector<TimePart> explained;
   if (out.report.parts && out.report.total_ns != 0) {
-    write_parts(out);
+    explained = write_parts(out);
   } else if (out.report.counted_ns != 0) {
     write_causes_alone(out, order);
+    std::transform(order.begin(), order.end(), std::back_inserter(explained), part_of);
   } else {
     return;
   }
-  write_meanings(out, order);
+  write_meanings(out, explained);
   write_gaps(out);
   write_places(out);
 }

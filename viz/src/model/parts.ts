@@ -1,5 +1,6 @@
 // The parts of the time, which add up to all of it: order, names and meaning as in `penstock report`.
 import type { Parts, Place, Rank, Report } from '../generated/report';
+import { part_words } from '../generated/words';
 import { cause_meaning, cause_name, causes, type Cause } from './causes';
 
 export type SecondsByPart = Parts;
@@ -10,36 +11,18 @@ export const parts: readonly Part[] = ['kernels', ...causes, 'mpi_files', 'nccl'
 
 type Beside = Exclude<Part, Cause>;
 
-const names: Record<Beside, string> = {
-  kernels: 'kernels',
-  mpi_files: 'files (MPI_File)',
-  nccl: 'NCCL',
-  staging_by_hand: 'staging by hand',
-  other_copies: 'other copies',
-  cuda_synchronisation: 'CUDA synchronisation',
-  host_code: 'host code',
-};
-
-const meanings: Record<Beside, string> = {
-  kernels: 'a kernel of the program runs, whatever the host does',
-  mpi_files: 'the host is in a call of MPI_File, and no kernel runs',
-  nccl: 'a kernel of NCCL runs, and no other',
-  staging_by_hand: 'the program copies between GPU and host memory around a message, and no kernel runs',
-  other_copies: 'another copy or memset of the program runs, and no kernel',
-  cuda_synchronisation: 'the host waits for the GPU, which does none of the above',
-  host_code: 'all else: no kernel runs, and the host is outside MPI; launches are counted here',
-};
+const words: Record<Beside, { name: string; meaning: string }> = part_words;
 
 export const cause_of_part = (part: Part): Cause | undefined => causes.find((cause) => cause === part);
 
 export function part_name(part: Part): string {
   const cause = cause_of_part(part);
-  return cause === undefined ? names[part as Beside] : cause_name(cause);
+  return cause === undefined ? words[part as Beside].name : cause_name(cause);
 }
 
 export function part_meaning(part: Part): string {
   const cause = cause_of_part(part);
-  return cause === undefined ? meanings[part as Beside] : cause_meaning(cause);
+  return cause === undefined ? words[part as Beside].meaning : cause_meaning(cause);
 }
 
 /** Returns the parts with time, in their order, so that bars below each other can be compared. */
