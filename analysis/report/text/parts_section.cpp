@@ -104,7 +104,7 @@ auto sum_of_rest(const PartList& list) {
 
 /// Adds exposed communication and its causes, indented.
 void add_exposed(ReportWriter& out, const PartList& causes, PartRows& rows) {
-  rows.add(out.is_exposed ? "exposed communication" : "communication", exposed_in);
+  rows.add(out.is_exposed ? "exposed communication" : "communication time", exposed_in);
   for (std::size_t i = 0; i < causes.shown; ++i) {
     const auto cause = static_cast<std::size_t>(*cause_of(causes.parts[i]));
     rows.add(causes.parts[i], "  " + out.marked(std::string(name_of(causes.parts[i])),

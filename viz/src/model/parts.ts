@@ -44,7 +44,7 @@ const exposed_in = (times: SecondsByPart) => causes.reduce((sum, cause) => sum +
 /** Returns how many steps the report's sums are of; 1 without steps. */
 export const steps_of = (report: Report): number => Math.max(report.steps?.count ?? 1, 1);
 
-/** Returns kernels first, then the largest; exposed communication is followed by its causes. Empty: parts are not known. */
+/** Returns kernels first, if the program has a GPU, then the largest; exposed communication is followed by its causes. Empty: parts are not known. */
 export function part_rows(report: Report): PartRow[] {
   const all = report.counted.parts_s ?? null;
   if (all === null) return [];
@@ -66,7 +66,7 @@ export function part_rows(report: Report): PartRow[] {
   const exposed = row(undefined, exposed_in);
   const beside = parts.filter((part) => part !== 'kernels' && cause_of_part(part) === undefined).map(of_part);
   return [
-    of_part('kernels'),
+    ...(report.measure === 'exposed_communication' ? [of_part('kernels')] : []),
     ...by_size([exposed, ...beside]).flatMap((each) => (each === exposed ? [exposed, ...by_size(causes.map(of_part))] : [each])),
   ];
 }

@@ -6,7 +6,7 @@ import { bar_of, change_s, change_share, explaining_rows, part_of_row, signed, s
 import type { LoadedTimeline } from '../load';
 import { command_text } from '../model/places';
 import type { Pair } from '../model/timeline/pair';
-import { ThemeSwitch } from './head';
+import { SimulatedGpu, ThemeSwitch } from './head';
 import { Legend, PartName, Section, StackedBar, Swatch } from './parts';
 import { Table, type Column } from './table';
 import { TwoTimelines } from './timeline/two';
@@ -75,6 +75,7 @@ export function DiffApp({ diff, timelines }: { diff: Diff; timelines: Pair<Loade
         <h1>
           <span class="brand">penstock diff</span> <code>{title}</code>
         </h1>
+        {diff.before.simulated_gpu || diff.after.simulated_gpu ? <SimulatedGpu /> : null}
       </header>
       <nav aria-label="Sections">
         <ul>

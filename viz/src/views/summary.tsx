@@ -91,8 +91,8 @@ export function Summary({ report }: { report: Report }) {
       </div>
       <ThrottledGpus report={report} />
       {report.counted.total_s > 0 ? <WholeBar report={report} /> : null}
-      <h3>{found.some(({ measure }) => measure !== 'waited') ? 'What would help most' : 'Where most waiting is'}</h3>
-      {found.length === 0 ? <p>Nothing stands out: there is no communication worth naming.</p> : null}
+      {report.counted.total_s > 0 ? <h3>{found.some(({ measure }) => measure !== 'waited') ? 'What would help most' : 'Where most waiting is'}</h3> : null}
+      {report.counted.total_s > 0 && found.length === 0 ? <p>Nothing stands out: there is no communication worth naming.</p> : null}
       <ol class="findings">
         {found.map((finding) => (
           <FindingCard key={finding.title + finding.evidence} finding={finding} report={report} />

@@ -51,8 +51,13 @@ describe.skipIf(is_firefox)('figures', () => {
     expect(await page.locator('.finding .amount').allTextContents()).toEqual([
       'saves 0.650 ± 0.013 s a rank, 65.0 % of the run',
       'saves 0.016 ± 0.000 s a rank, 1.6 % of the run',
-      'exposed 0.075 s a rank, 7.5 % of the run',
     ]);
+  });
+  it('of a job without a GPU are called communication time, as in its headline', async () => {
+    const without_gpu = (json: string) => JSON.stringify({ ...(JSON.parse(json) as object), measure: 'communication_time', why_not_exposed: 'the program used no GPU' });
+    const { page } = await open(with_contents('without_gpu', without_gpu));
+    expect((await cells(page, 'The parts of the time')).map(([name]) => name)).toEqual(['host code', 'communication time', 'late sender', 'wire']);
+    expect(await page.locator('#time').textContent()).not.toContain('exposed communication');
   });
   it('are the same numbers in the tables as in the JSON', async () => {
     const report = report_of('many_ranks');
