@@ -98,6 +98,13 @@ const char* whole_of(const Report& report) noexcept {
   return report.steps ? "steps" : "run";
 }
 
+std::string counted_rank_text(const Report& report) {
+  const auto counted = std::find_if(report.ranks.begin(), report.ranks.end(),
+                                    [](const RankFigures& rank) { return rank.is_counted; });
+  return report.counted_ranks != 1 || counted == report.ranks.end() ? "the average rank"
+                                                                    : fmt::format("rank {}", counted->rank);
+}
+
 double share_of(std::uint64_t part, std::uint64_t whole) noexcept {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }

@@ -37,6 +37,9 @@ class TimeUnit {
 /// Returns the whole of which a report's shares are: "run", "steps", "recorded part" or "recorded steps".
 [[nodiscard]] const char* whole_of(const Report& report) noexcept;
 
+/// Returns of whom times are that are divided by the counted ranks: "the average rank", or "rank 1" alone.
+[[nodiscard]] std::string counted_rank_text(const Report& report);
+
 [[nodiscard]] double share_of(std::uint64_t part, std::uint64_t whole) noexcept;
 [[nodiscard]] std::string percent_text(double share);
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);

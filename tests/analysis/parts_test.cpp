@@ -151,6 +151,18 @@ TEST(PartsOfTime, calls_of_mpi_s_files_are_told_apart_from_communication) {
       << "causes stay as they are";
 }
 
+TEST(PartsOfTime, of_one_rank_are_not_called_the_average_rank_s) {
+  const std::vector<RecordingBuilder> ranks{RecordingBuilder(0, 2).runs(0, 1000).kernel(0, 150),
+                                            RecordingBuilder(1, 2).runs(0, 1000).kernel(0, 250)};
+  const auto words = [](const Report& report) { return headline_of(report).text; };
+  const std::string average = words(whole_report_on(ranks));
+  EXPECT_NE(average.find("1.000 µs on the average rank) is host code"), std::string::npos) << average;
+  const std::string asked = words(report_on(ranks, {.only_rank = 1, .whole_run = true}));
+  EXPECT_NE(asked.find("1.000 µs on rank 1) is host code"), std::string::npos) << asked;
+  const std::string alone = words(whole_report_on({ranks[1]}));
+  EXPECT_NE(alone.find("1.000 µs on rank 1) is host code"), std::string::npos) << alone;
+}
+
 TEST(PartsOfTime, headline_counts_no_files_as_exposed_communication) {
   const RecordingBuilder writes =
       RecordingBuilder(0, 1)

@@ -21,13 +21,14 @@ std::uint64_t communication_ns(const Report& report) {
   return counts_exposed(report) && report.parts ? exposed_in(*report.parts) : report.counted_ns;
 }
 
-/// Returns "12.3 % of the run (0.123 s of 1.000 s on the average rank) is".
+/// Returns "12.3 % of the run (0.123 s of 1.000 s on the average rank) is"; "on rank 1" if it is counted
+/// alone.
 std::string share_text(const Report& report, std::uint64_t time_ns) {
   const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
   const TimeUnit unit(static_cast<double>(report.total_ns) / ranks);
-  return fmt::format("{} of the {} ({} of {} on the average rank) is", of_whole(report, time_ns),
-                     whole_of(report), unit.with_unit(static_cast<double>(time_ns) / ranks),
-                     unit.with_unit(static_cast<double>(report.total_ns) / ranks));
+  return fmt::format("{} of the {} ({} of {} on {}) is", of_whole(report, time_ns), whole_of(report),
+                     unit.with_unit(static_cast<double>(time_ns) / ranks),
+                     unit.with_unit(static_cast<double>(report.total_ns) / ranks), counted_rank_text(report));
 }
 
 /// Returns the part that is larger than exposed communication and any other, kernels left aside; nullopt if

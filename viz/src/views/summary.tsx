@@ -48,15 +48,15 @@ function Amount({ report }: { report: Report }) {
 
 /** Where the time of the average rank went, as one bar. */
 function WholeBar({ report }: { report: Report }) {
-  const { adjective, ranks, whole } = words_of(report);
+  const { adjective, ranks, whole, who } = words_of(report);
   const total_s = report.counted.total_s / ranks / steps_of(report);
   const unit = time_unit(total_s);
   const pieces = pieces_of_average_rank(report);
-  const what = report.steps === null ? `the average rank went: ${time_number(total_s, unit)} ${unit.name} of ${whole}` : `a step of the average rank went: ${time_number(total_s, unit)} ${unit.name}`;
+  const what = report.steps === null ? `${who} went: ${time_number(total_s, unit)} ${unit.name} of ${whole}` : `a step of ${who} went: ${time_number(total_s, unit)} ${unit.name}`;
   return (
     <figure>
       <figcaption>Where the time of {what}</figcaption>
-      <StackedBar pieces={pieces} full={total_s} label="Where the time of the average rank went; the list below has the numbers" />
+      <StackedBar pieces={pieces} full={total_s} label={`Where the time of ${who} went; the list below has the numbers`} />
       <ul class="pieces">
         {pieces.map(({ kind, name, time_s }) => (
           <li key={kind}>
