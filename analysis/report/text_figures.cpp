@@ -46,9 +46,22 @@ std::string TimeUnit::number(double time_ns) const {
 }
 
 std::string time_text(double time_ns) {
-  const TimeUnit unit(time_ns);
+  return time_text(time_ns, TimeUnit(time_ns));
+}
+
+std::string time_text(double time_ns, const TimeUnit& unit) {
   const double number = time_ns / unit.ns();
   return fmt::format("{:.{}f} {}", number, number < 10 ? 2 : number < 100 ? 1 : 0, unit.name());
+}
+
+std::string change_text(double before_ns, double after_ns) {
+  constexpr double many_times = 10;
+  if (before_ns == 0) {
+    return after_ns == 0 ? "0 %" : "new";
+  }
+  const double times = after_ns / before_ns;
+  return times >= many_times ? fmt::format("{:.0f} times as long", times)
+                             : fmt::format("{:+.1f} %", 100 * (times - 1));
 }
 
 std::string recorded_part_text(const RecordedPart& part) {

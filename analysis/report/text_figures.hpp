@@ -27,6 +27,10 @@ class TimeUnit {
 
 /// Returns a single time in the unit that suits it: "2.31 s", "417 µs".
 [[nodiscard]] std::string time_text(double time_ns);
+/// Returns it in a given unit, for a sentence with several times: "0.97 ms".
+[[nodiscard]] std::string time_text(double time_ns, const TimeUnit& unit);
+/// Returns how a time changed: "+4.2 %", "303 times as long" where percents are hard to read, "new" or "0 %".
+[[nodiscard]] std::string change_text(double before_ns, double after_ns);
 
 /// Returns "recorded up to 3.20 s of 8.10 s, when rank 1 ran out of space; the rest is unknown".
 [[nodiscard]] std::string recorded_part_text(const RecordedPart& part);

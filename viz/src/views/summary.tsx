@@ -1,6 +1,6 @@
 // The headline, where the average rank's time went, and the largest findings.
 import type { Report } from '../generated/report';
-import { percent_text, share_of, time_number, time_text, time_unit, type TimeUnit } from '../format';
+import { percent_text, share_of, time_number, time_unit, type TimeUnit } from '../format';
 import { findings, saving_of, type Finding } from '../model/findings';
 import { pieces_of_average_rank, words_of } from '../model/overview';
 import { cause_of_part, part_name, parts, steps_of } from '../model/parts';
@@ -13,7 +13,8 @@ function verb_of(measure: Finding['measure'], adjective: string): string {
 
 function time_with_uncertainty({ time_s, uncertainty_s }: Pick<Finding, 'time_s' | 'uncertainty_s'>, unit: TimeUnit): string {
   const time = time_number(time_s, unit);
-  return `${uncertainty_s > 0 ? `${time} ± ${time_number(uncertainty_s, unit)}` : time} ${unit.name}`;
+  const uncertainty = time_number(uncertainty_s, unit);
+  return `${uncertainty === time_number(0, unit) ? time : `${time} ± ${uncertainty}`} ${unit.name}`;
 }
 
 function FindingCard({ finding, report }: { finding: Finding; report: Report }) {
@@ -63,7 +64,7 @@ function WholeBar({ report }: { report: Report }) {
             <Swatch kind={kind} />
             {kind !== 'other' && cause_of_part(kind) !== undefined ? `${adjective}: ${name}` : name}{' '}
             <span class="figure">
-              {time_text(time_s)}, {percent_text(share_of(time_s, total_s))}
+              {time_number(time_s, unit)} {unit.name}, {percent_text(share_of(time_s, total_s))}
             </span>
           </li>
         ))}
