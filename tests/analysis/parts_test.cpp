@@ -193,6 +193,7 @@ TEST(PartsOfTime, rows_of_calls_on_files_say_so_instead_of_unattributed) {
               {});
   const std::size_t row = text.find("MPI_File_write", text.find("Where  "));
   ASSERT_NE(row, std::string::npos) << text;
+  EXPECT_EQ(text.find("unattributed"), std::string::npos) << text;
   EXPECT_NE(text.substr(row, text.find('\n', row) - row).find("files (MPI_File)"), std::string::npos) << text;
 }
 

@@ -12,12 +12,21 @@
 namespace penstock::analysis {
 namespace {
 
+/// Returns the reasons for what the table calls unattributed: calls on files are a part of their own.
+std::vector<GapFigures> gaps_in_table(const Report& report) {
+  std::vector<GapFigures> gaps = report.gaps;
+  if (report.parts) {
+    std::erase_if(gaps, [](const GapFigures& gap) { return gap.mpi_function.starts_with("MPI_File_"); });
+  }
+  return gaps;
+}
+
 /// Prints what the rows of the table mean. Kernels need no words; host code and reasons for unattributed time
 /// have lines of their own.
 void write_meanings(ReportWriter& out, const std::vector<TimePart>& rows) {
   std::vector<std::string> meanings;
   for (const TimePart part : rows) {
-    const bool has_line = part == TimePart::unattributed && !out.report.gaps.empty();
+    const bool has_line = part == TimePart::unattributed && !gaps_in_table(out.report).empty();
     if (part != TimePart::kernels && part != TimePart::host_code && !has_line) {
       meanings.push_back(fmt::format("{}: {}", name_of(part), meaning_of(part)));
     }
@@ -29,16 +38,17 @@ void write_meanings(ReportWriter& out, const std::vector<TimePart>& rows) {
 
 /// Prints the reasons for "unattributed" in one line.
 void write_gaps(ReportWriter& out) {
-  if (out.report.gaps.empty()) {
+  const std::vector<GapFigures> gaps = gaps_in_table(out.report);
+  if (gaps.empty()) {
     return;
   }
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < std::min<std::size_t>(out.report.gaps.size(), 3); ++i) {
-    const GapFigures& each = out.report.gaps[i];
+  for (std::size_t i = 0; i < std::min<std::size_t>(gaps.size(), 3); ++i) {
+    const GapFigures& each = gaps[i];
     parts.push_back(fmt::format("{} {} ({})", printable(each.mpi_function), out.of_whole(each.counted_ns),
                                 name_of(each.gap)));
   }
-  const std::size_t more = out.report.gaps.size() - parts.size();
+  const std::size_t more = gaps.size() - parts.size();
   const std::string text = fmt::format("unattributed: {}{}", fmt::join(parts, ", "),
                                        more == 0 ? "" : fmt::format(" and {} more", more));
   out.dim_lines(text, 2);
