@@ -19,9 +19,9 @@ using Json = nlohmann::ordered_json;
 
 class DiffWriter {
  public:
-  DiffWriter(const Diff& diff, bool colours)
+  DiffWriter(const Diff& diff, bool colours, std::size_t columns)
       : diff_(diff),
-        page_(colours),
+        page_(colours, columns),
         unit_(std::max(diff.totals.front().before_ns, diff.totals.front().after_ns)) {}
 
   [[nodiscard]] std::string write(std::size_t top) {
@@ -163,8 +163,8 @@ Json document_of(const Diff& diff) {
 
 }  // namespace
 
-std::string to_text(const Diff& diff, bool colours, std::size_t top) {
-  return DiffWriter(diff, colours).write(top);
+std::string to_text(const Diff& diff, bool colours, std::size_t top, std::size_t columns) {
+  return DiffWriter(diff, colours, columns).write(top);
 }
 
 std::string to_json(const Diff& diff) {

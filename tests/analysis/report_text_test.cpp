@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/conclusions/headline.hpp"
 #include "analysis/report/text_table.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
@@ -111,6 +112,36 @@ TEST(ReportText, is_never_wider_than_100_columns) {
        lines_of(to_text(large_report(), {.colours = false, .top = 50, .all = true}))) {
     EXPECT_LE(width_of(line), 100u) << line;
   }
+}
+
+TEST(ReportText, takes_the_width_of_the_terminal) {
+  const auto widest = [](std::size_t columns) {
+    std::size_t most = 0;
+    for (const std::string& line :
+         lines_of(to_text(large_report(), {.top = 50, .all = true, .columns = columns}))) {
+      most = std::max(most, width_of(line));
+    }
+    return most;
+  };
+  EXPECT_LE(widest(100), 100u);
+  EXPECT_GT(widest(160), 140u);
+  EXPECT_LE(widest(160), 160u);
+  for (const std::string& line : wrapped(headline_of(large_report()).text, 60)) {
+    EXPECT_NE(to_text(large_report(), {.columns = 60}).find(line + "\n"), std::string::npos) << line;
+  }
+}
+
+TEST(ReportText, columns_of_words_share_what_there_is) {
+  Report report = large_report();
+  report.latecomers.resize(1);
+  report.latecomers[0].mpi_function = "MPI_Sendrecv";
+  report.latecomers[0].at = "exchange (halo.cpp:53)";
+  report.latecomers[0].late_ns = report.latecomers[0].in_host_code_ns = 1'000'000'000;
+  report.latecomers[0].host_code =
+      "between MPI_Waitall at exchange (halo.cpp:53) and MPI_Isend at transfer (exchanger.hpp:99)";
+  const std::string text = to_text(report, {.all = true});
+  EXPECT_NE(text.find("MPI_Sendrecv at exchange ("), std::string::npos) << text;
+  EXPECT_NE(text.find("host code between M"), std::string::npos) << text;
 }
 
 TEST(ReportText, fits_one_screen) {

@@ -46,7 +46,7 @@ void write_advice(ReportWriter& out) {
   for (std::size_t i = 0; i < shown; ++i) {
     std::string before(columns - width_of(savings[i]), ' ');
     before += savings[i] + "  ";
-    for (const std::string& part : wrapped(out.report.advice[i].text, screen_columns - columns - 2)) {
+    for (const std::string& part : wrapped(out.report.advice[i].text, out.options.columns - columns - 2)) {
       out.line(before + part);
       before.assign(columns + 2, ' ');
     }

@@ -73,14 +73,14 @@ void write_late_ranks(ReportWriter& out) {
                   {"times", Align::right},
                   {fmt::format("late by {}", out.unit.name()), Align::right},
                   {"above all", Align::right},
-                  {"meanwhile in"}});
+                  {"meanwhile in", Align::left, true}});
   for (std::size_t i = 0; i < std::min(out.report.latecomers.size(), out.options.top); ++i) {
     const LatecomerFigures& each = out.report.latecomers[i];
     rows.add_row(
         {fmt::format("rank {}", each.rank),
          fmt::format("{} at {}", printable(each.mpi_function), printable(each.at)), count_text(each.times),
          out.marked(out.unit.number(static_cast<double>(each.late_ns)), each.late_ns, each.within_error_ns),
-         above_all_text(out, each), shortened(mostly_text(each), 45)});
+         above_all_text(out, each), mostly_text(each)});
   }
   out.table(rows);
   out.note_more(out.report.latecomers.size());

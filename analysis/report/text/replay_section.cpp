@@ -55,7 +55,7 @@ void write_critical_path(ReportWriter& out, const ReplayFigures& replay) {
   }
   text += ". Only shortening it shortens the run.";
   out.line();
-  for (const std::string& each : wrapped(text, screen_columns)) {
+  for (const std::string& each : wrapped(text, out.options.columns)) {
     out.line(each);
   }
   if (replay.edges_left_out != 0) {

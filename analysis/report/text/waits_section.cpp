@@ -98,7 +98,7 @@ bool lacks_debug_information(const Report& report) {
 
 /// Returns what a call site mostly waits for: what has no cause and is in a call on files is the part of
 /// files.
-std::string mostly_text(const Report& report, const CallSiteFigures& site, Cause cause) {
+std::string site_waits_text(const Report& report, const CallSiteFigures& site, Cause cause) {
   if (report.parts && cause == Cause::unattributed && site.mpi_function.starts_with("MPI_File_")) {
     return std::string(name_of(TimePart::mpi_files));
   }
@@ -140,7 +140,7 @@ void write_call_sites(ReportWriter& out) {
                   {"calls", Align::right},
                   {fmt::format("{}/rank", out.unit.name()), Align::right},
                   {out.of_whole_title, Align::right},
-                  {"mostly"}});
+                  {"mostly", Align::left, true}});
   std::size_t waiting = 0;
   for (const CallSiteFigures& site : out.report.call_sites) {
     if (site.counted_ns == 0 || ++waiting > out.options.top) {
@@ -150,7 +150,7 @@ void write_call_sites(ReportWriter& out) {
     rows.add_row(
         {place_text(site), printable(site.mpi_function), count_text(site.calls),
          out.per_rank(site.counted_ns), out.of_whole(site.counted_ns),
-         out.marked(mostly_text(out.report, site, cause), site.by_cause[static_cast<std::size_t>(cause)],
+         out.marked(site_waits_text(out.report, site, cause), site.by_cause[static_cast<std::size_t>(cause)],
                     site.within_error[static_cast<std::size_t>(cause)])});
   }
   if (waiting != 0) {
@@ -182,7 +182,7 @@ void write_call_paths(ReportWriter& out) {
     }
     const std::string share = fmt::format("{:>7}  ", out.of_whole(path.counted_ns));
     bool is_first = true;
-    for (const std::string& line : wrapped(words, screen_columns - share.size(), 2)) {
+    for (const std::string& line : wrapped(words, out.options.columns - share.size(), 2)) {
       out.line((is_first ? share : std::string(share.size(), ' ')) + line);
       is_first = false;
     }
