@@ -126,6 +126,7 @@ TEST(ReportText, takes_the_width_of_the_terminal) {
   EXPECT_LE(widest(100), 100u);
   EXPECT_GT(widest(160), 140u);
   EXPECT_LE(widest(160), 160u);
+  EXPECT_EQ(to_text(large_report(), {.columns = 60}).find("█"), std::string::npos) << "numbers need it all";
   for (const std::string& line : wrapped(headline_of(large_report()).text, 60)) {
     EXPECT_NE(to_text(large_report(), {.columns = 60}).find(line + "\n"), std::string::npos) << line;
   }

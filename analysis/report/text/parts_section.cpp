@@ -12,6 +12,13 @@
 namespace penstock::analysis {
 namespace {
 
+/// Bars are as long as on a screen of 100 columns; a narrower one has what the numbers leave, or none.
+std::size_t bar_columns(std::size_t columns) {
+  constexpr std::size_t of_numbers = 70;
+  constexpr std::size_t longest = 30;
+  return std::min(columns - std::min(columns, of_numbers), longest);
+}
+
 /// Rows of times that stand for a step or for the run, of the average rank.
 class PartRows {
  public:
@@ -43,7 +50,7 @@ class PartRows {
     rows_.add_row({std::move(title), number(static_cast<double>(all_ns) / out_.ranks), out_.of_whole(all_ns),
                    has_most ? number(static_cast<double>(most_ns)) : "",
                    has_most ? std::to_string(most_rank) : "",
-                   bar_text(share_of(all_ns, out_.report.total_ns), 30)});
+                   bar_text(share_of(all_ns, out_.report.total_ns), bar_columns(out_.options.columns))});
   }
   void add(TimePart part) {
     parts_.push_back(part);
