@@ -75,7 +75,7 @@ function WholeBar({ report }: { report: Report }) {
 
 export function Summary({ report }: { report: Report }) {
   const { unit, ranks, adjective } = words_of(report);
-  const found = findings(report);
+  const found = report.counted.total_s > 0 ? findings(report) : [];
   const rest = report.advice.slice(found.filter(({ measure }) => measure !== 'waited').length);
   return (
     <Section id="summary" title="Summary">
