@@ -1,5 +1,5 @@
-// The causes of waiting, and the reasons why none is known: their order and names. causes.hpp says how they
-// are told apart.
+// The causes of waiting, and the reasons why none is known: their order and names. causes.def has the words,
+// causes.hpp says how they are told apart.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ using TimeByCause = std::array<std::uint64_t, cause_count>;  ///< ns, indexed by
 /// Return the name for people ("late sender") and for machines ("late_sender").
 [[nodiscard]] std::string_view name_of(Cause cause) noexcept;
 [[nodiscard]] std::string_view identifier_of(Cause cause) noexcept;
-/// Returns what a cause means for the rank that waits, in a few words; empty for `unattributed`.
+/// Returns what a cause means for the rank that waits, in a few words.
 [[nodiscard]] std::string_view meaning_of(Cause cause) noexcept;
 /// Returns the cause of most of these times.
 [[nodiscard]] Cause main_cause(const TimeByCause& times) noexcept;

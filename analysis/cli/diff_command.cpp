@@ -104,7 +104,7 @@ int diff(DiffOptions options) {
   if (options.json) {
     fmt::print("{}\n", analysis::to_json(compared));
   } else if (options.html.empty()) {
-    fmt::print("{}", analysis::to_text(compared, wants_colours(), options.top));
+    fmt::print("{}", analysis::to_text(compared, wants_colours(), options.top, report_columns()));
   }
   return compared.is_known ? 0 : cannot_be_told;
 }

@@ -106,7 +106,8 @@ int show(const ReportOptions& options, const analysis::Report& result,
   if (options.json) {
     fmt::print("{}\n", analysis::to_json(result));
   } else if (options.html.empty()) {
-    fmt::print("{}", analysis::to_text(result, {wants_colours(), options.top, options.all}));
+    fmt::print("{}",
+               analysis::to_text(result, {wants_colours(), options.top, options.all, report_columns()}));
   }
   const bool is_answered = options.analysis.what_if.empty() || result.replay;
   if (!is_answered) {
@@ -166,7 +167,8 @@ int look_now(const ReportOptions& options) {
   if (options.json) {
     fmt::print("{}\n", analysis::to_json_of_look(result));
   } else {
-    fmt::print("{}", analysis::to_text_of_look(result, {wants_colours(), options.top, options.all}));
+    fmt::print("{}", analysis::to_text_of_look(
+                         result, {wants_colours(), options.top, options.all, report_columns()}));
   }
   return 0;
 }

@@ -22,19 +22,32 @@ namespace penstock::cli {
          std::string_view(terminal) != "dumb";
 }
 
-/// Returns the terminal's width, at most that of reports; in a pipe to a pager, errors still go to the
-/// terminal. COLUMNS overrules it.
+inline constexpr std::size_t narrowest_screen = 40;
+
+/// Returns the number of columns that COLUMNS asks for; 0: none.
+[[nodiscard]] inline std::size_t wished_columns() {
+  const char* const wish = std::getenv("COLUMNS");
+  return wish == nullptr ? 0 : std::strtoul(wish, nullptr, 10);
+}
+
+/// Returns the width of reports: the terminal's, if one shows them. COLUMNS overrules it.
+[[nodiscard]] inline std::size_t report_columns() {
+  std::size_t columns = wished_columns();
+  winsize size{};
+  if (columns == 0 && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+  return columns == 0 ? analysis::screen_columns : std::max(columns, narrowest_screen);
+}
+
+/// Returns the terminal's width, at most 100 columns, as lines of text are hard to read if they are longer;
+/// in a pipe to a pager, errors still go to the terminal. COLUMNS overrules it.
 [[nodiscard]] inline Screen screen() {
-  constexpr std::size_t narrowest = 40;
-  std::size_t columns = 0;
-  if (const char* const wish = std::getenv("COLUMNS"); wish != nullptr) {
-    columns = std::strtoul(wish, nullptr, 10);
-  }
+  std::size_t columns = wished_columns();
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     winsize size{};
     if (columns == 0 && ::ioctl(stream, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
   }
-  return {columns == 0 ? analysis::screen_columns : std::clamp(columns, narrowest, analysis::screen_columns),
+  return {columns == 0 ? analysis::screen_columns
+                       : std::clamp(columns, narrowest_screen, analysis::screen_columns),
           wants_colours()};
 }
 

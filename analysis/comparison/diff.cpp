@@ -159,17 +159,31 @@ class Comparison {
     return result;
   }
 
-  void parts() {
+  /// Returns how the part of kernels varies, so that the total is judged as the part is; empty: parts are not
+  /// known.
+  [[nodiscard]] Samples kernels_of_steps() const {
+    return has_all_parts() ? of_part_in_steps(TimePart::kernels) : Samples();
+  }
+
+  static Samples of_part_in_steps(TimePart part) {
+    return by_step([part](const StepFigures& step) { return step.parts ? time_of(*step.parts, part) : 0; });
+  }
+
+  [[nodiscard]] bool has_all_parts() const {
     const auto has_parts = [](const Report& report) { return report.parts.has_value(); };
-    if (!is_one_measure_ || !std::all_of(before_.begin(), before_.end(), has_parts) ||
-        !std::all_of(after_.begin(), after_.end(), has_parts)) {
+    return is_one_measure_ && std::all_of(before_.begin(), before_.end(), has_parts) &&
+           std::all_of(after_.begin(), after_.end(), has_parts);
+  }
+
+  void parts() {
+    if (!has_all_parts()) {
       return;
     }
     for (std::size_t i = 0; i < part_count; ++i) {
       const auto part = static_cast<TimePart>(i);
       DiffRow of_part = row(
           std::string(name_of(part)), [i](const Report& report) { return (*report.parts)[i]; },
-          by_step([i](const StepFigures& step) { return step.parts ? (*step.parts)[i] : 0; }));
+          of_part_in_steps(part));
       if (const std::optional<Cause> cause = cause_of(part)) {
         widen_by_clocks(*cause, of_part);
       }
@@ -193,9 +207,13 @@ class Comparison {
       diff_.totals.push_back(row("exposed", of_ranks(&RankFigures::exposed_ns),
                                  by_step([](const StepFigures& step) { return sum_of(step.by_cause); })));
       diff_.totals.push_back(row("hidden", of_ranks(&RankFigures::hidden_ns), nullptr));
-      diff_.totals.push_back(row("kernels", of_ranks(&RankFigures::kernels_ns), nullptr));
+      diff_.totals.push_back(row("kernels", of_ranks(&RankFigures::kernels_ns), kernels_of_steps()));
     }
-    diff_.totals.push_back(row("in MPI", of_ranks(&RankFigures::host_ns), nullptr));
+    // without kernels, what is counted is the time in MPI
+    const bool is_counted = is_one_measure_ && !diff_.is_exposed;
+    diff_.totals.push_back(
+        row("in MPI", of_ranks(&RankFigures::host_ns),
+            is_counted ? by_step([](const StepFigures& step) { return sum_of(step.by_cause); }) : Samples()));
   }
 
   void regions() {

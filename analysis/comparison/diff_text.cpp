@@ -19,9 +19,9 @@ using Json = nlohmann::ordered_json;
 
 class DiffWriter {
  public:
-  DiffWriter(const Diff& diff, bool colours)
+  DiffWriter(const Diff& diff, bool colours, std::size_t columns)
       : diff_(diff),
-        page_(colours),
+        page_(colours, columns),
         unit_(std::max(diff.totals.front().before_ns, diff.totals.front().after_ns)) {}
 
   [[nodiscard]] std::string write(std::size_t top) {
@@ -40,12 +40,6 @@ class DiffWriter {
   }
 
  private:
-  [[nodiscard]] static std::string change_text(const DiffRow& row) {
-    if (row.before_ns == 0) {
-      return row.after_ns == 0 ? "0 %" : "new";
-    }
-    return fmt::format("{:+.1f} %", 100 * (row.after_ns - row.before_ns) / row.before_ns);
-  }
   [[nodiscard]] static std::string_view verdict_text(Verdict verdict) {
     return verdict == Verdict::unknown ? "?" : identifier_of(verdict);
   }
@@ -74,19 +68,19 @@ class DiffWriter {
         fmt::format("{} before, {} after", unit_.with_unit(time.before_ns), unit_.with_unit(time.after_ns));
     switch (time.verdict) {
       case Verdict::less:
-        page_.bold(
-            fmt::format("{} became faster: {} ({}{}).", what, times, change_text(time), main_part_text()));
+        page_.bold(fmt::format("{} became faster: {} ({}{}).", what, times,
+                               change_text(time.before_ns, time.after_ns), main_part_text()));
         break;
       case Verdict::more:
-        page_.bold(
-            fmt::format("{} became slower: {} ({}{}).", what, times, change_text(time), main_part_text()));
+        page_.bold(fmt::format("{} became slower: {} ({}{}).", what, times,
+                               change_text(time.before_ns, time.after_ns), main_part_text()));
         break;
       case Verdict::jitter:
         page_.bold(fmt::format("{} takes as long as before within the margin: {} ({}, which may be chance).",
-                               what, times, change_text(time)));
+                               what, times, change_text(time.before_ns, time.after_ns)));
         break;
       case Verdict::unknown:
-        page_.bold(fmt::format("{}: {} ({}). {}", what, times, change_text(time),
+        page_.bold(fmt::format("{}: {} ({}). {}", what, times, change_text(time.before_ns, time.after_ns),
                                diff_.is_known ? "One run each cannot show whether that is chance."
                                               : "Whether that is a change is unknown: records are missing."));
         break;
@@ -108,8 +102,8 @@ class DiffWriter {
       const DiffRow& row = list[i];
       rows.add_row({printable(row.name), unit_.number(row.before_ns), unit_.number(row.after_ns),
                     fmt::format("{:+.3f}", (row.after_ns - row.before_ns) / unit_.ns()),
-                    row.margin_ns ? unit_.number(*row.margin_ns) : "?", change_text(row),
-                    std::string(verdict_text(row.verdict))});
+                    row.margin_ns ? unit_.number(*row.margin_ns) : "?",
+                    change_text(row.before_ns, row.after_ns), std::string(verdict_text(row.verdict))});
     }
     page_.table(rows);
     if (list.size() > top) {
@@ -169,8 +163,8 @@ Json document_of(const Diff& diff) {
 
 }  // namespace
 
-std::string to_text(const Diff& diff, bool colours, std::size_t top) {
-  return DiffWriter(diff, colours).write(top);
+std::string to_text(const Diff& diff, bool colours, std::size_t top, std::size_t columns) {
+  return DiffWriter(diff, colours, columns).write(top);
 }
 
 std::string to_json(const Diff& diff) {

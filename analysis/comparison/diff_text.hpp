@@ -5,11 +5,13 @@
 #include <string>
 
 #include "analysis/comparison/diff.hpp"
+#include "analysis/report/text_table.hpp"
 
 namespace penstock::analysis {
 
-/// Returns at most 100 columns. `top`: rows of the list of call sites.
-[[nodiscard]] std::string to_text(const Diff& diff, bool colours, std::size_t top);
+/// `top`: rows of the list of call sites; `columns`: of the terminal.
+[[nodiscard]] std::string to_text(const Diff& diff, bool colours, std::size_t top,
+                                  std::size_t columns = screen_columns);
 
 /// Returns JSON of the schema "penstock-diff-1", described in analysis/README.md.
 [[nodiscard]] std::string to_json(const Diff& diff);

@@ -11,6 +11,7 @@
 #include "analysis/pipeline/counting.hpp"
 #include "analysis/pipeline/joined_job.hpp"
 #include "analysis/pipeline/metrics.hpp"
+#include "analysis/pipeline/unknown_part.hpp"
 #include "analysis/recording/job.hpp"
 #include "analysis/recording/rank_trace.hpp"
 #include "analysis/report/conclusions/advice.hpp"
@@ -113,6 +114,7 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
     counting.show_all_ranks(metrics);
   }
   Report report = metrics.finish();
+  forget_part_without_records(report);
   if (!mark) report.missing_step = options.step_range;
   std::vector<Flaw>& flaws = joined.job.flaws;
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(flaws.begin()),

@@ -30,4 +30,35 @@ std::string_view identifier_of(AdviceKind kind) noexcept {
   return "join_messages";
 }
 
+std::string_view title_of(const Advice& advice) noexcept {
+  if (!advice.title.empty()) {
+    return advice.title;
+  }
+  switch (advice.kind) {
+    case AdviceKind::better_transport:
+      return "Take a faster transport";
+    case AdviceKind::post_receives_early:
+      return "Post receives earlier";
+    case AdviceKind::waits_for_kernel:
+      return "Do not wait for other work on the GPU";
+    case AdviceKind::pass_device_pointers:
+      return "Give device pointers to MPI";
+    case AdviceKind::balance_ranks:
+      return "Balance the ranks";
+    case AdviceKind::progress_thread:
+      return "Let transfers progress";
+    case AdviceKind::overlap:
+      return "Compute while data moves";
+    case AdviceKind::host_code:
+      return "Shorten host code";
+    case AdviceKind::combine_collectives:
+      return "Combine collectives";
+    case AdviceKind::reduce_less_often:
+      return "Reduce less often";
+    case AdviceKind::join_messages:
+      break;
+  }
+  return "Send fewer, larger messages";
+}
+
 }  // namespace penstock::analysis

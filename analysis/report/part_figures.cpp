@@ -14,20 +14,10 @@ std::uint64_t exposed_in(const TimeByPart& times) noexcept {
 
 std::string_view name_of(TimePart part) noexcept {
   switch (part) {
-    case TimePart::kernels:
-      return "kernels";
-    case TimePart::mpi_files:
-      return "files (MPI_File)";
-    case TimePart::nccl:
-      return "NCCL";
-    case TimePart::staging_by_hand:
-      return "staging by hand";
-    case TimePart::other_copies:
-      return "other copies";
-    case TimePart::cuda_synchronisation:
-      return "CUDA synchronisation";
-    case TimePart::host_code:
-      return "host code";
+#define PENSTOCK_PART(part, name, meaning) \
+  case TimePart::part:                     \
+    return name;
+#include "analysis/report/parts.def"
     default:
       return name_of(cause_of(part).value_or(Cause::unattributed));
   }
@@ -35,22 +25,23 @@ std::string_view name_of(TimePart part) noexcept {
 
 std::string_view identifier_of(TimePart part) noexcept {
   switch (part) {
-    case TimePart::kernels:
-      return "kernels";
-    case TimePart::mpi_files:
-      return "mpi_files";
-    case TimePart::nccl:
-      return "nccl";
-    case TimePart::staging_by_hand:
-      return "staging_by_hand";
-    case TimePart::other_copies:
-      return "other_copies";
-    case TimePart::cuda_synchronisation:
-      return "cuda_synchronisation";
-    case TimePart::host_code:
-      return "host_code";
+#define PENSTOCK_PART(part, name, meaning) \
+  case TimePart::part:                     \
+    return #part;
+#include "analysis/report/parts.def"
     default:
       return identifier_of(cause_of(part).value_or(Cause::unattributed));
+  }
+}
+
+std::string_view meaning_of(TimePart part) noexcept {
+  switch (part) {
+#define PENSTOCK_PART(part, name, meaning) \
+  case TimePart::part:                     \
+    return meaning;
+#include "analysis/report/parts.def"
+    default:
+      return meaning_of(cause_of(part).value_or(Cause::unattributed));
   }
 }
 

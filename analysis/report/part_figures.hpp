@@ -55,10 +55,11 @@ static_assert(part_of(Cause::unattributed) == TimePart::unattributed &&
 /// Returns the exposed communication among the parts, that in files left out.
 [[nodiscard]] std::uint64_t exposed_in(const TimeByPart& times) noexcept;
 
-/// Return the name for people ("copies by hand around messages") and for machines ("staging_by_hand"); those
-/// of a cause are the cause's.
+/// Return the name for people ("staging by hand") and for machines ("staging_by_hand"), and what it means in
+/// a few words; those of a cause are the cause's. parts.def has the others.
 [[nodiscard]] std::string_view name_of(TimePart part) noexcept;
 [[nodiscard]] std::string_view identifier_of(TimePart part) noexcept;
+[[nodiscard]] std::string_view meaning_of(TimePart part) noexcept;
 
 /// A place where time of one part is spent, with no call of MPI. Sums over the counted ranks.
 struct PlaceFigures {

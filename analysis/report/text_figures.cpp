@@ -46,9 +46,22 @@ std::string TimeUnit::number(double time_ns) const {
 }
 
 std::string time_text(double time_ns) {
-  const TimeUnit unit(time_ns);
+  return time_text(time_ns, TimeUnit(time_ns));
+}
+
+std::string time_text(double time_ns, const TimeUnit& unit) {
   const double number = time_ns / unit.ns();
   return fmt::format("{:.{}f} {}", number, number < 10 ? 2 : number < 100 ? 1 : 0, unit.name());
+}
+
+std::string change_text(double before_ns, double after_ns) {
+  constexpr double many_times = 10;
+  if (before_ns == 0) {
+    return after_ns == 0 ? "0 %" : "new";
+  }
+  const double times = after_ns / before_ns;
+  return times >= many_times ? fmt::format("{:.0f} times as long", times)
+                             : fmt::format("{:+.1f} %", 100 * (times - 1));
 }
 
 std::string recorded_part_text(const RecordedPart& part) {
@@ -101,6 +114,13 @@ const char* whole_of(const Report& report) noexcept {
     return report.steps ? "recorded steps" : "recorded part";
   }
   return report.steps ? "steps" : "run";
+}
+
+std::string counted_rank_text(const Report& report) {
+  const auto counted = std::find_if(report.ranks.begin(), report.ranks.end(),
+                                    [](const RankFigures& rank) { return rank.is_counted; });
+  return report.counted_ranks != 1 || counted == report.ranks.end() ? "the average rank"
+                                                                    : fmt::format("rank {}", counted->rank);
 }
 
 double share_of(std::uint64_t part, std::uint64_t whole) noexcept {

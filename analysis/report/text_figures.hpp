@@ -27,6 +27,10 @@ class TimeUnit {
 
 /// Returns a single time in the unit that suits it: "2.31 s", "417 µs".
 [[nodiscard]] std::string time_text(double time_ns);
+/// Returns it in a given unit, for a sentence with several times: "0.97 ms".
+[[nodiscard]] std::string time_text(double time_ns, const TimeUnit& unit);
+/// Returns how a time changed: "+4.2 %", "303 times as long" where percents are hard to read, "new" or "0 %".
+[[nodiscard]] std::string change_text(double before_ns, double after_ns);
 
 /// Returns "recorded up to 3.20 s of 8.10 s, when rank 1 ran out of space; the rest is unknown".
 [[nodiscard]] std::string recorded_part_text(const RecordedPart& part);
@@ -36,6 +40,9 @@ class TimeUnit {
 
 /// Returns the whole of which a report's shares are: "run", "steps", "recorded part" or "recorded steps".
 [[nodiscard]] const char* whole_of(const Report& report) noexcept;
+
+/// Returns of whom times are that are divided by the counted ranks: "the average rank", or "rank 1" alone.
+[[nodiscard]] std::string counted_rank_text(const Report& report);
 
 [[nodiscard]] double share_of(std::uint64_t part, std::uint64_t whole) noexcept;
 [[nodiscard]] std::string percent_text(double share);

@@ -10,7 +10,7 @@ std::string TextPage::styled(std::string_view code, std::string_view content) co
 }
 
 void TextPage::paragraph(std::string_view code, std::string_view content) {
-  for (const std::string& each : wrapped(content, screen_columns)) {
+  for (const std::string& each : wrapped(content, columns_)) {
     line(styled(code, each));
   }
 }
@@ -18,7 +18,7 @@ void TextPage::paragraph(std::string_view code, std::string_view content) {
 void TextPage::table(const TextTable& rows) {
   line();
   bool is_title = true;
-  for (const std::string& each : rows.lines(screen_columns)) {
+  for (const std::string& each : rows.lines(columns_)) {
     line(is_title ? styled("1", each) : each);
     is_title = false;
   }

@@ -12,7 +12,8 @@ namespace penstock::analysis {
 
 class TextPage {
  public:
-  explicit TextPage(bool has_colours) : has_colours_(has_colours) {}
+  explicit TextPage(bool has_colours, std::size_t columns = screen_columns)
+      : has_colours_(has_colours), columns_(columns) {}
 
   void line(std::string_view content = "") { (text_ += content) += '\n'; }
   void plain(std::string_view content) { paragraph("", content); }
@@ -28,6 +29,7 @@ class TextPage {
   void paragraph(std::string_view code, std::string_view content);
 
   bool has_colours_;
+  std::size_t columns_;
   std::string text_;
 };
 

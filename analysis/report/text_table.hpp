@@ -9,7 +9,7 @@
 
 namespace penstock::analysis {
 
-/// The terminal width that texts are made for.
+/// The width of texts where no terminal's is known.
 inline constexpr std::size_t screen_columns = 100;
 
 enum class Align { left, right };

@@ -62,6 +62,21 @@ TEST(Advice, a_slow_transport_is_named_with_its_reason_and_what_the_faster_one_w
             "size went by peer at 40.0 GB/s instead of 10.0.");
 }
 
+TEST(Advice, has_a_title_that_says_what_its_text_says) {
+  Report report = two_ranks();
+  report.replay.emplace();
+  report.replay->observed_ns = report.replay->replayed_ns = 1000 * ms;
+  report.replay->changes = {
+      {.kind = AdviceKind::balance_ranks, .total_ns = 800 * ms, .rank = 1, .time_ns = 9, .others_ns = 5},
+      {.kind = AdviceKind::overlap, .total_ns = 900 * ms, .calls = {"MPI_Wait at x"}, .kernel = "stencil"}};
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 2u);
+  EXPECT_EQ(title_of(advice[0]), "Balance the kernels");
+  for (const Advice& each : advice) {
+    EXPECT_TRUE(each.text.starts_with(std::string(title_of(each)) + ":")) << each.text;
+  }
+}
+
 TEST(Advice, host_memory_is_expected_to_go_by_the_mpi_library) {
   Report report = two_ranks();
   TransportFigures host = device_messages(trace::TransportKind::mpi, 10, "");

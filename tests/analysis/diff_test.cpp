@@ -212,6 +212,8 @@ TEST(Diff, rows_of_parts_explain_all_of_a_change) {
   EXPECT_EQ(row(diff.parts, "staging by hand").verdict, Verdict::more);
   EXPECT_DOUBLE_EQ(row(diff.parts, "host code").after_ns - row(diff.parts, "host code").before_ns, 20);
   EXPECT_EQ(row(diff.parts, "kernels").verdict, Verdict::jitter);
+  EXPECT_EQ(row(diff.totals, "kernels").verdict, Verdict::jitter) << "a total is judged as its part is";
+  EXPECT_EQ(row(diff.totals, "kernels").margin_ns, row(diff.parts, "kernels").margin_ns);
   EXPECT_NE(to_text(diff, false, 8).find("above all staging by hand: +0.300"), std::string::npos)
       << to_text(diff, false, 8);
 }

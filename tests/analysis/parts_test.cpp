@@ -6,6 +6,8 @@
 #include <string>
 
 #include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/conclusions/headline.hpp"
+#include "analysis/report/text/report_text.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #include "tests/analysis/report_on.hpp"
 
@@ -147,6 +149,52 @@ TEST(PartsOfTime, calls_of_mpi_s_files_are_told_apart_from_communication) {
             (Parts{{"kernels", 150}, {"mpi_files", 200}, {"unattributed", 50}, {"host_code", 600}}));
   EXPECT_EQ(report.by_cause[static_cast<std::size_t>(Cause::unattributed)], 200u)
       << "causes stay as they are";
+}
+
+TEST(PartsOfTime, of_one_rank_are_not_called_the_average_rank_s) {
+  const std::vector<RecordingBuilder> ranks{RecordingBuilder(0, 2).runs(0, 1000).kernel(0, 150),
+                                            RecordingBuilder(1, 2).runs(0, 1000).kernel(0, 250)};
+  const auto words = [](const Report& report) { return headline_of(report).text; };
+  const std::string average = words(whole_report_on(ranks));
+  EXPECT_NE(average.find("1.000 µs on the average rank) is host code"), std::string::npos) << average;
+  const std::string asked = words(report_on(ranks, {.only_rank = 1, .whole_run = true}));
+  EXPECT_NE(asked.find("1.000 µs on rank 1) is host code"), std::string::npos) << asked;
+  const std::string alone = words(whole_report_on({ranks[1]}));
+  EXPECT_NE(alone.find("1.000 µs on rank 1) is host code"), std::string::npos) << alone;
+}
+
+TEST(PartsOfTime, headline_counts_no_files_as_exposed_communication) {
+  const RecordingBuilder writes =
+      RecordingBuilder(0, 1)
+          .runs(0, 1000)
+          .kernel(0, 150)
+          .call({.function = "MPI_File_write", .begin = 200, .end = 750, .bytes = 64})
+          .call({.function = "MPI_Win_fence", .begin = 750, .end = 800});
+  const std::string files = headline_of(whole_report_on({writes})).text;
+  EXPECT_NE(files.find("55.0 % of the run"), std::string::npos) << files;
+  EXPECT_NE(files.find(" 5.0 % is exposed communication."), std::string::npos) << files;
+
+  const RecordingBuilder fences =
+      RecordingBuilder(0, 1)
+          .runs(0, 1000)
+          .kernel(0, 150)
+          .call({.function = "MPI_File_write", .begin = 200, .end = 500, .bytes = 64})
+          .call({.function = "MPI_Win_fence", .begin = 500, .end = 900});
+  const Headline exposed = headline_of(whole_report_on({fences}));
+  EXPECT_EQ(exposed.time_ns, 400u);
+  EXPECT_TRUE(exposed.text.starts_with("40.0 % of the run")) << exposed.text;
+  EXPECT_NE(exposed.text.find("100.0 % of it is MPI_Win_fence"), std::string::npos) << exposed.text;
+}
+
+TEST(PartsOfTime, rows_of_calls_on_files_say_so_instead_of_unattributed) {
+  const std::string text =
+      to_text(whole_report_on({RecordingBuilder(0, 1).runs(0, 1000).kernel(0, 150).call(
+                  {.function = "MPI_File_write", .begin = 200, .end = 750, .bytes = 64})}),
+              {});
+  const std::size_t row = text.find("MPI_File_write", text.find("Where  "));
+  ASSERT_NE(row, std::string::npos) << text;
+  EXPECT_EQ(text.find("unattributed"), std::string::npos) << text;
+  EXPECT_NE(text.substr(row, text.find('\n', row) - row).find("files (MPI_File)"), std::string::npos) << text;
 }
 
 TEST(PartsOfTime, are_known_of_a_program_without_a_gpu_and_unknown_where_kernels_were_not_recorded) {

@@ -12,6 +12,7 @@
 #include "analysis/comparison/diff_text.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/report/conclusions/fail_condition.hpp"
+#include "analysis/report/conclusions/headline.hpp"
 #include "analysis/report/json/report_json.hpp"
 #include "analysis/report/text/report_text.hpp"
 #include "analysis/report/text_figures.hpp"
@@ -32,7 +33,10 @@ using testing::whole_report_on;
 /// there.
 RecordingBuilder half_in_mpi_until(std::int32_t rank, std::int32_t ranks, std::uint64_t recorded) {
   RecordingBuilder builder(rank, ranks);
-  builder.runs(0, 10'000).kernel(0, 1);
+  builder.runs(0, 10'000);
+  if (recorded != 0) {
+    builder.kernel(0, 1);
+  }
   for (std::uint64_t i = 0; i < recorded; ++i) {
     builder.call(
         {.function = i % 2 == 0 ? "MPI_Recv" : "MPI_Probe", .begin = i * 100 + 50, .end = i * 100 + 100});
@@ -252,6 +256,28 @@ TEST(RecordedPart, that_is_empty_has_no_share) {
   EXPECT_NE(text.find("No figures: the "), std::string::npos) << text;
   EXPECT_EQ(text.find("0.0 % of the recorded"), std::string::npos) << text;
   EXPECT_EQ(text.find("0.0 %\n"), std::string::npos) << text;
+}
+
+TEST(RecordedPart, without_a_record_has_neither_share_nor_advice_but_a_reason) {
+  const Report report = whole_report_on({half_in_mpi_until(0, 2, 0), half_in_mpi_until(1, 2, 0)});
+  ASSERT_TRUE(report.recorded_part);
+  const std::string text = to_text(report, {});
+  EXPECT_NE(text.find("No figures: the run is not known, as no rank has a record from before the first one"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("host code"), std::string::npos) << text;
+  EXPECT_EQ(text.find(" 0.000"), std::string::npos) << "what is not known is no zero: " << text;
+  EXPECT_EQ(text.find("100.0 %"), std::string::npos) << text;
+  EXPECT_TRUE(report.advice.empty());
+  EXPECT_FALSE(report.parts);
+  EXPECT_FALSE(report.replay);
+}
+
+TEST(RecordedPart, of_a_window_that_never_began_says_so_instead_of_a_share) {
+  Report report = whole_report_on({half_in_mpi_until(0, 1, 0)});
+  report.recorded_part->awaiting_rank = 1;
+  EXPECT_EQ(headline_of(report).text,
+            "No figures: the run is not known, as the window to be recorded never began on rank 1.");
 }
 
 TEST(RecordedPart, of_a_killed_job_is_no_whole_run_although_it_ends_with_the_last_record) {

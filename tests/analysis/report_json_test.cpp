@@ -137,7 +137,7 @@ TEST(ReportJson, headline_names_the_part_of_the_text_reports_and_has_its_words) 
   EXPECT_EQ(headline.at("part"), "host_code");
   EXPECT_DOUBLE_EQ(headline.at("time_s"), 0.6);
   const auto words = headline.at("words").get<std::string>();
-  EXPECT_TRUE(words.starts_with("60.0 % of the run (0.600 s of 1.000 s on the average rank) is host code"));
+  EXPECT_TRUE(words.starts_with("60.0 % of the run (0.600 s of 1.000 s on rank 0) is host code"));
   EXPECT_NE(to_text(report, {}).find(words.substr(0, 60)), std::string::npos);
 }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/conclusions/headline.hpp"
 #include "analysis/report/text_table.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
@@ -111,6 +112,37 @@ TEST(ReportText, is_never_wider_than_100_columns) {
        lines_of(to_text(large_report(), {.colours = false, .top = 50, .all = true}))) {
     EXPECT_LE(width_of(line), 100u) << line;
   }
+}
+
+TEST(ReportText, takes_the_width_of_the_terminal) {
+  const auto widest = [](std::size_t columns) {
+    std::size_t most = 0;
+    for (const std::string& line :
+         lines_of(to_text(large_report(), {.top = 50, .all = true, .columns = columns}))) {
+      most = std::max(most, width_of(line));
+    }
+    return most;
+  };
+  EXPECT_LE(widest(100), 100u);
+  EXPECT_GT(widest(160), 140u);
+  EXPECT_LE(widest(160), 160u);
+  EXPECT_EQ(to_text(large_report(), {.columns = 60}).find("█"), std::string::npos) << "numbers need it all";
+  for (const std::string& line : wrapped(headline_of(large_report()).text, 60)) {
+    EXPECT_NE(to_text(large_report(), {.columns = 60}).find(line + "\n"), std::string::npos) << line;
+  }
+}
+
+TEST(ReportText, columns_of_words_share_what_there_is) {
+  Report report = large_report();
+  report.latecomers.resize(1);
+  report.latecomers[0].mpi_function = "MPI_Sendrecv";
+  report.latecomers[0].at = "exchange (halo.cpp:53)";
+  report.latecomers[0].late_ns = report.latecomers[0].in_host_code_ns = 1'000'000'000;
+  report.latecomers[0].host_code =
+      "between MPI_Waitall at exchange (halo.cpp:53) and MPI_Isend at transfer (exchanger.hpp:99)";
+  const std::string text = to_text(report, {.all = true});
+  EXPECT_NE(text.find("MPI_Sendrecv at exchange ("), std::string::npos) << text;
+  EXPECT_NE(text.find("host code between M"), std::string::npos) << text;
 }
 
 TEST(ReportText, fits_one_screen) {
@@ -273,7 +305,8 @@ host code               0.650  65.0 %  0.650     0  █████████�
 exposed communication   0.100  10.0 %  0.150     0  ███
   late sender           0.050   5.0 %  0.100     0  █▌
   wire                  0.050   5.0 %  0.050     0  █▌
-late sender: the partner came to its send later; wire: both sides were there, data was moving
+late sender: the sending rank had not posted its message yet; wire: both sides were there, data was
+moving
 host code (all else, launches included): 50.0 % after MPI_Send at 0x80; 46.2 % after MPI_Recv at
   0x40; 3.8 % in the NVTX range exchange
 
@@ -281,7 +314,7 @@ What would help, each alone, and how much (s/rank)
 0.650 ± 0.013  Host code leaves the GPUs idle for 650 ms a rank, at 2 places. The largest, after
                MPI_Recv at 0x40: 325 ms a rank. Leave it out, move it to the GPU, or run it beside
                kernels.
-0.016 ± 0.000  Others wait for rank 1: 100 ms for it to send. Its kernels run 120.0 % of the mean.
+0.016          Others wait for rank 1: 100 ms for it to send. Its kernels run 120.0 % of the mean.
 
 What if                                                   s  instead of
 free messages; ranks still wait for each other        0.950       1.000  -5.0 %
@@ -319,9 +352,74 @@ exchange           0.175          0.075    42.9 %               28.6 %        50
 Messages         size     count  bytes  transport  GB/s  why this transport
 device → device  ≤ 1 MiB      1  1 MiB  peer       0.03  peer access over NVLink
 
-8 records, 0 dropped; recording cost 0.0 % of the run; GPU clock error ≤ 0.0 µs.
+8 records, 0 dropped; recording cost 0.0 % of the run.
 )";
   EXPECT_EQ(to_text(analyse(directory.path()), {.all = true}), expected);
+}
+
+TEST(ReportText, figures_that_say_nothing_are_left_out) {
+  Report report = large_report();
+  report.advice = {{AdviceKind::overlap, 64 * 16'000'000, "Overlap.", "", 0, 1}};
+  report.latecomers.resize(1);
+  report.latecomers[0].long_times = 471;
+  report.latecomers[0].long_ns = 471 * 5'000;
+  for (RankFigures& rank : report.ranks) {
+    rank.kernels_known = true;
+    rank.clock_error_ns = 40;
+    rank.start_cost_ns = 8'250'000;
+    rank.finish_cost_ns = 973'000;
+  }
+  const std::string text = to_text(report, {.all = true});
+  EXPECT_NE(text.find("0.016          Overlap."), std::string::npos) << text;
+  EXPECT_NE(text.find("471 × 5.00 µs"), std::string::npos) << text;
+  EXPECT_EQ(text.find("GPU clock error"), std::string::npos) << text;
+  EXPECT_NE(text.find("8.25 ms to start and 0.97 ms to"), std::string::npos)
+      << "one unit in a sentence: " << text;
+}
+
+TEST(ReportText, a_change_is_told_in_percent_as_long_as_that_can_be_read) {
+  EXPECT_EQ(change_text(100, 104), "+4.0 %");
+  EXPECT_EQ(change_text(100, 30'307.7), "303 times as long");
+  EXPECT_EQ(change_text(100, 0), "-100.0 %");
+  EXPECT_EQ(change_text(0, 1), "new");
+}
+
+TEST(ReportText, has_no_kernels_on_the_critical_path_of_a_program_without_a_gpu) {
+  Report report = large_report();
+  report.replay.emplace();
+  report.replay->observed_ns = 100;
+  report.replay->path.host_code_ns = 60;
+  report.replay->path.communication_ns = 40;
+  report.replay->gpu_efficiency.reset();
+  const auto path_of = [&] {
+    const std::string text = to_text(report, {.all = true});
+    EXPECT_EQ(text.find("TALP"), std::string::npos) << text;
+    return text.substr(text.find("The critical path"), 60);
+  };
+  EXPECT_TRUE(path_of().starts_with("The critical path: 0.0 % kernels, 60.0 % host code")) << path_of();
+  report.measure = Measure::communication_time;
+  EXPECT_TRUE(path_of().starts_with("The critical path: 60.0 % host code, 40.0 % communication"))
+      << path_of();
+}
+
+TEST(ReportText, explains_each_cause_and_part_that_has_a_row) {
+  Report report = large_report();
+  report.gaps.clear();
+  for (std::size_t i = 0; i < part_count; ++i) {
+    (*report.parts)[i] = i + 1;
+  }
+  std::string text;  // without line ends, as meanings are wrapped
+  for (const std::string& line : lines_of(to_text(report, {.all = true}))) {
+    text += line + " ";
+  }
+  for (std::size_t i = 0; i < part_count; ++i) {
+    const auto part = static_cast<TimePart>(i);
+    if (part != TimePart::kernels && part != TimePart::host_code) {
+      EXPECT_NE(text.find(std::string(name_of(part)) + ": " + std::string(meaning_of(part))),
+                std::string::npos)
+          << name_of(part);
+    }
+  }
 }
 
 /// What stands out is host code, of one rank: the first screen says so, by step.
@@ -366,7 +464,9 @@ exposed communication           10.500    35.0 %  18.000     0  █████�
   wait at collective             7.500    25.0 %  15.000     0  ███████▌
   wire                           3.000    10.0 %   3.000     0  ███
 CUDA synchronisation             1.000     3.3 %   1.000     0  █
-wait at collective: another rank came later; wire: both sides were there, data was moving
+wait at collective: the last rank of a collective, or its root, had not come yet; wire: both sides
+were there, data was moving; CUDA synchronisation: the host waits for the GPU, on which no kernel or
+copy runs
 host code (all else, launches included): 84.0 % in the NVTX range assemble and 2 more
 )";
   EXPECT_EQ(text.substr(0, text.find("\nWhat would help")), expected);
@@ -391,9 +491,8 @@ TEST(ReportText, copies_and_waits_for_the_gpu_are_told_with_their_place) {
   recording.write(directory.path());
   const std::string text = to_text(analyse(directory.path()), {});
   const std::string where = "100.0 % between MPI_Recv at 0x20 and MPI_Send at 0x30";
-  EXPECT_NE(
-      text.find("while no kernel runs. 100.0 % of it is between MPI_Recv at 0x20 and MPI_Send at 0x30. "),
-      std::string::npos)
+  EXPECT_NE(text.find("kernel runs. 100.0 % of it is between MPI_Recv at 0x20 and MPI_Send at 0x30. "),
+            std::string::npos)
       << text;
   EXPECT_NE(text.find("\nwhere other copies are: " + where + "\n"), std::string::npos) << text;
   EXPECT_NE(text.find("\nwhere CUDA synchronisation is: " + where + "\n"), std::string::npos) << text;

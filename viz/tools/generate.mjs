@@ -1,5 +1,6 @@
 // Makes of the schemas in analysis/ what the page knows of a report, of its timeline and of a comparison: their types, and functions that
-// say whether a file holds one. The functions are made here since the page's security policy forbids making them there.
+// say whether a file holds one. The functions are made here since the page's security policy forbids making them there. And of the
+// tables of causes and parts, the words that the text report has, too.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import Ajv from 'ajv';
@@ -15,7 +16,27 @@ function write(/** @type {string} */ name, /** @type {string} */ text) {
   renameSync(`${path}.${process.pid}`, path);
 }
 
+/** Returns the rows of a table of C++, one a line, as lists of words. */
+function rows_of(/** @type {string} */ path, /** @type {string} */ macro) {
+  const lines = readFileSync(here(`../../analysis/${path}`), 'utf8').split('\n').filter((line) => line.startsWith(`${macro}(`));
+  return lines.map((line) => [line.slice(macro.length + 1).split(',')[0] ?? '', ...Array.from(line.matchAll(/"([^"]*)"/g), ([, words]) => words ?? '')]);
+}
+
+function write_words() {
+  const causes = rows_of('causes/causes.def', 'PENSTOCK_CAUSE').map(([, identifier, name, meaning]) => [identifier, { name, meaning }]);
+  const parts = rows_of('report/parts.def', 'PENSTOCK_PART').map(([identifier, name, meaning]) => [identifier, { name, meaning }]);
+  const table = (/** @type {unknown[][]} */ rows) => JSON.stringify(Object.fromEntries(rows), null, 2);
+  write(
+    'words.ts',
+    `// Made of analysis/causes/causes.def and analysis/report/parts.def by tools/generate.mjs.
+export const cause_words = ${table(causes)} as const;
+export const part_words = ${table(parts)} as const;
+`,
+  );
+}
+
 mkdirSync(here('../src/generated'), { recursive: true });
+write_words();
 for (const [name, type] of [['report', 'Report'], ['timeline', 'Timeline'], ['diff', 'Diff']]) {
   const schema = JSON.parse(readFileSync(here(`../../analysis/${name}.schema.json`), 'utf8'));
   const made_of = `// Made of analysis/${name}.schema.json by tools/generate.mjs.\n`;

@@ -75,17 +75,8 @@ CauseHelp help_of(Cause cause) {
     case Cause::unattributed:
       break;
   }
-  return {"The recording does not show why.",
-          "Record all ranks, and all of the run (`PENSTOCK_RANKS`, `PENSTOCK_TRACE_LIMIT`). Nothing is "
-          "guessed: one-sided "
-          "communication and probes have no partner in a recording."};
-}
-
-std::string sentence(std::string_view words) {
-  std::string text(words);
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
-    text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  return text + ".";
+  return {"One-sided communication and probes have no partner in a recording, and nothing is guessed.",
+          "Record all ranks, and all of the run (`PENSTOCK_RANKS`, `PENSTOCK_TRACE_LIMIT`)."};
 }
 
 TopicEntry entry_of(Cause cause) {
@@ -93,8 +84,7 @@ TopicEntry entry_of(Cause cause) {
   TopicEntry entry{std::string(name_of(cause)), "", {}};
   const std::string_view identifier = identifier_of(cause);
   if (identifier != name_of(cause)) entry.note = "`" + std::string(identifier) + "` in JSON and conditions";
-  const std::string_view meaning = meaning_of(cause);
-  entry.texts.push_back((meaning.empty() ? "" : sentence(meaning) + " ") + help.when);
+  entry.texts.push_back(sentence(meaning_of(cause)) + " " + help.when);
   entry.texts.push_back(std::string("Against it: ") + help.helps);
   return entry;
 }

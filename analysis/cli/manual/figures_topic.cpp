@@ -1,9 +1,7 @@
 // penstock help figures. Parts and efficiencies are those of the report's tables, JSON keys those of its
 // schema.
 #include <iterator>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "analysis/causes/cause.hpp"
@@ -58,35 +56,10 @@ TopicSection of_ranks() {
          "it."}}}};
 }
 
-/// Returns what the parts beside the causes are. A test asks for each.
-const char* meaning_of(TimePart part) {
-  switch (part) {
-    case TimePart::kernels:
-      return "A kernel of the program runs, whatever the host does.";
-    case TimePart::mpi_files:
-      return "The host is in a call of MPI_File, and no kernel runs.";
-    case TimePart::nccl:
-      return "A kernel of NCCL runs, and none of the program's.";
-    case TimePart::staging_by_hand:
-      return "The program copies between GPU and host memory around a message, and no kernel runs.";
-    case TimePart::other_copies:
-      return "Another copy or memset of the program runs, and no kernel.";
-    case TimePart::cuda_synchronisation:
-      return "The host waits for the GPU, which does none of the above.";
-    case TimePart::host_code:
-      return "All else: no kernel runs, and the host is outside MPI. Launches are counted here.";
-    default:
-      return "";
-  }
-}
-
-/// Returns what a part is; of a cause its short meaning.
+/// Returns what a part is, as a sentence.
 std::string words_of(TimePart part) {
-  const std::optional<analysis::Cause> cause = cause_of(part);
-  if (!cause) return meaning_of(part);
-  const std::string_view meaning = meaning_of(*cause);
-  return meaning.empty() ? "Exposed communication of unknown cause."
-                         : "Exposed communication: " + std::string(meaning) + ".";
+  return cause_of(part) ? "Exposed communication: " + std::string(meaning_of(part)) + "."
+                        : sentence(meaning_of(part));
 }
 
 TopicSection of_parts() {

@@ -21,4 +21,12 @@ std::string topic_names() {
   return names;
 }
 
+std::string sentence(std::string_view words) {
+  std::string text(words);
+  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z') {
+    text.front() = static_cast<char>(text.front() - 'a' + 'A');
+  }
+  return text + ".";
+}
+
 }  // namespace penstock::cli

@@ -38,6 +38,9 @@ struct TopicRow {
 /// "causes, transports, variables, figures"
 [[nodiscard]] std::string topic_names();
 
+/// Returns "The host waits." for "the host waits".
+[[nodiscard]] std::string sentence(std::string_view words);
+
 [[nodiscard]] Topic causes_topic();
 [[nodiscard]] Topic transports_topic();
 [[nodiscard]] Topic variables_topic();

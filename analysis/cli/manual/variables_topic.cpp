@@ -48,7 +48,7 @@ Topic variables_topic() {
       {"Variables of other programs",
        {},
        {{"NO_COLOR", "", {"set to anything: no colours in a terminal (https://no-color.org)"}},
-        {"COLUMNS", "", {"width of `--help` and `penstock help`, instead of the terminal's"}},
+        {"COLUMNS", "", {"width of reports, `--help` and `penstock help`, instead of the terminal's"}},
         {"XDG_CONFIG_HOME",
          "default: ~/.config",
          {"the folder in which `penstock tune` keeps what it measured"}},

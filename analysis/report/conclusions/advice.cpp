@@ -334,7 +334,7 @@ class Adviser {
 
 std::vector<Advice> advise(const Report& report) {
   // without kernels it is unknown what would be hidden, or what is hidden already
-  if (!counts_exposed(report) || report.counted_ranks == 0) {
+  if (!counts_exposed(report) || report.counted_ranks == 0 || report.total_ns == 0) {
     return {};
   }
   return Adviser(report).advise();

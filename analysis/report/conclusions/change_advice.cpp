@@ -26,6 +26,8 @@ std::string calls_text(const std::vector<std::string>& calls) {
   return text;
 }
 
+constexpr std::string_view balance_title = "Balance the kernels";
+
 class ChangeText {
  public:
   ChangeText(const Report& report, const ChangeFigures& change) : report_(report), change_(change) {}
@@ -62,7 +64,7 @@ class ChangeText {
 
   [[nodiscard]] std::string balance() const {
     return fmt::format(
-        "Balance the kernels: those of rank {} run for {}, those of the average rank for {}{}.", change_.rank,
+        "{}: those of rank {} run for {}, those of the average rank for {}{}.", balance_title, change_.rank,
         time_text(static_cast<double>(change_.time_ns)), time_text(static_cast<double>(change_.others_ns)),
         change_.kernel.empty() ? ""
                                : fmt::format("; most of the difference is {}", printable(change_.kernel)));
@@ -190,6 +192,9 @@ std::vector<Advice> advice_on_changes(const Report& report) {
       continue;
     }
     advice.push_back(replayed(report, each, {each.kind, 0, std::move(text)}));
+    if (each.kind == AdviceKind::balance_ranks) {
+      advice.back().title = balance_title;
+    }
     if (!each.calls.empty()) {
       show_in_call_sites(report, each.calls.front().empty() ? each.calls.back() : each.calls.front(),
                          advice.back());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 
 #include "analysis/report/text_figures.hpp"
@@ -15,13 +16,19 @@ std::string of_whole(const Report& report, std::uint64_t time_ns) {
   return percent_text(share_of(time_ns, report.total_ns));
 }
 
-/// Returns "12.3 % of the run (0.123 s of 1.000 s on the average rank) is".
+/// Returns all communication that counts, as the table of parts has it: without files.
+std::uint64_t communication_ns(const Report& report) {
+  return counts_exposed(report) && report.parts ? exposed_in(*report.parts) : report.counted_ns;
+}
+
+/// Returns "12.3 % of the run (0.123 s of 1.000 s on the average rank) is"; "on rank 1" if it is counted
+/// alone.
 std::string share_text(const Report& report, std::uint64_t time_ns) {
   const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
   const TimeUnit unit(static_cast<double>(report.total_ns) / ranks);
-  return fmt::format("{} of the {} ({} of {} on the average rank) is", of_whole(report, time_ns),
-                     whole_of(report), unit.with_unit(static_cast<double>(time_ns) / ranks),
-                     unit.with_unit(static_cast<double>(report.total_ns) / ranks));
+  return fmt::format("{} of the {} ({} of {} on {}) is", of_whole(report, time_ns), whole_of(report),
+                     unit.with_unit(static_cast<double>(time_ns) / ranks),
+                     unit.with_unit(static_cast<double>(report.total_ns) / ranks), counted_rank_text(report));
 }
 
 /// Returns the part that is larger than exposed communication and any other, kernels left aside; nullopt if
@@ -103,21 +110,56 @@ std::string verdict_on(const Report& report, TimePart part) {
   }
 }
 
+/// Returns a call site's communication by cause, as the table of parts has it: without files.
+TimeByCause communication_by_cause(const Report& report, const CallSiteFigures& site) {
+  TimeByCause times = site.by_cause;
+  if (counts_exposed(report) && report.parts && site.mpi_function.starts_with("MPI_File_")) {
+    times[static_cast<std::size_t>(Cause::unattributed)] = 0;
+  }
+  return times;
+}
+
+std::uint64_t communication_ns(const Report& report, const CallSiteFigures& site) {
+  const TimeByCause times = communication_by_cause(report, site);
+  return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
+}
+
 /// Returns the call site that waits most, and why.
 std::string worst_call_text(const Report& report) {
-  if (report.counted_ns == 0 || report.call_sites.empty()) {
+  const auto most =
+      std::max_element(report.call_sites.begin(), report.call_sites.end(),
+                       [&](const CallSiteFigures& left, const CallSiteFigures& right) {
+                         return communication_ns(report, left) < communication_ns(report, right);
+                       });
+  if (communication_ns(report) == 0 || most == report.call_sites.end()) {
     return "";
   }
-  const CallSiteFigures& worst = report.call_sites.front();
-  const Cause cause = main_cause(worst.by_cause);
-  const std::uint64_t of_cause_ns = worst.by_cause[static_cast<std::size_t>(cause)];
+  const CallSiteFigures& worst = *most;
+  const std::uint64_t site_ns = communication_ns(report, worst);
+  const TimeByCause by_cause = communication_by_cause(report, worst);
+  const Cause cause = main_cause(by_cause);
+  const std::uint64_t of_cause_ns = by_cause[static_cast<std::size_t>(cause)];
   const std::string who = worst.main_counterpart < 0 ? "" : fmt::format("; rank {}", worst.main_counterpart);
   const bool is_unsure = is_within_error(of_cause_ns, worst.within_error[static_cast<std::size_t>(cause)]);
   return fmt::format(" {} of it is {} at {}, above all {} ({} of that{}{}).",
-                     percent_text(share_of(worst.counted_ns, report.counted_ns)),
-                     printable(worst.mpi_function), place_in_sentence(worst), name_of(cause),
-                     percent_text(share_of(of_cause_ns, worst.counted_ns)), who,
-                     is_unsure ? "; within the error of the hosts' clocks" : "");
+                     percent_text(share_of(site_ns, communication_ns(report))), printable(worst.mpi_function),
+                     place_in_sentence(worst), name_of(cause), percent_text(share_of(of_cause_ns, site_ns)),
+                     who, is_unsure ? "; within the error of the hosts' clocks" : "");
+}
+
+/// Returns why there is no time to tell of.
+std::string why_empty(const Report& report) {
+  const std::optional<RecordedPart>& part = report.recorded_part;
+  if (part && part->awaiting_rank >= 0) {
+    return fmt::format(
+        "No figures: the run is not known, as the window to be recorded never began on rank {}.",
+        part->awaiting_rank);
+  }
+  if (part && part->first_rank >= 0) {
+    return "No figures: the run is not known, as no rank has a record from before the first one that was "
+           "dropped.";
+  }
+  return fmt::format("No figures: the {} is empty.", whole_of(report));
 }
 
 }  // namespace
@@ -127,20 +169,21 @@ Headline headline_of(const Report& report) {
     return {.text = "No figures: no rank has a usable recording."};
   }
   if (report.total_ns == 0) {
-    return {.text = fmt::format("No figures: the {} is empty.", whole_of(report))};
+    return {.text = why_empty(report)};
   }
   if (const std::optional<TimePart> worst = largest_beside_exposed(report)) {
     const std::uint64_t time_ns = time_of(*report.parts, *worst);
     return {worst, time_ns,
             fmt::format("{} {} {} is exposed communication.", share_text(report, time_ns),
-                        verdict_on(report, *worst), of_whole(report, report.counted_ns))};
+                        verdict_on(report, *worst), of_whole(report, communication_ns(report)))};
   }
   const std::string what = counts_exposed(report)
                                ? "exposed communication: the rank is in MPI and its GPU computes nothing."
                                : fmt::format("communication time. How much of it is exposed is unknown: {}.",
                                              printable(report.why_not_exposed));
-  return {std::nullopt, report.counted_ns,
-          fmt::format("{} {}{}", share_text(report, report.counted_ns), what, worst_call_text(report))};
+  const std::uint64_t time_ns = communication_ns(report);
+  return {std::nullopt, time_ns,
+          fmt::format("{} {}{}", share_text(report, time_ns), what, worst_call_text(report))};
 }
 
 }  // namespace penstock::analysis

@@ -26,6 +26,7 @@ Json path_json(const PathFigures& path) {
 Json of(const Advice& advice) {
   Json json{{"kind", identifier_of(advice.kind)},
             {"saves_at_most_s", seconds(advice.saves_ns + advice.uncertainty_ns.value_or(0))},
+            {"title", title_of(advice)},
             {"text", advice.text}};
   json["saves_s"] = advice.uncertainty_ns ? Json(seconds(advice.saves_ns)) : Json(nullptr);
   json["uncertainty_s"] = advice.uncertainty_ns ? Json(seconds(*advice.uncertainty_ns)) : Json(nullptr);

@@ -11,6 +11,17 @@ namespace {
 
 constexpr std::size_t few_pieces_of_advice = 3;
 
+/// An uncertainty that rounds to nothing is left out; its place stays, as savings stand below each other.
+std::string saving_text(const ReportWriter& out, const Advice& advice) {
+  const std::string saves = out.per_rank(advice.saves_ns);
+  if (!advice.uncertainty_ns) {
+    return "≤ " + saves;
+  }
+  const std::string uncertainty = " ± " + out.per_rank(*advice.uncertainty_ns);
+  return saves +
+         (uncertainty == " ± " + out.per_rank(0) ? std::string(width_of(uncertainty), ' ') : uncertainty);
+}
+
 }  // namespace
 
 /// Prints the first few pieces of advice; --all prints the rest.
@@ -27,9 +38,7 @@ void write_advice(ReportWriter& out) {
   for (std::size_t i = 0; i < shown; ++i) {
     const Advice& each = out.report.advice[i];
     has_bound = has_bound || !each.uncertainty_ns;
-    savings.push_back(each.uncertainty_ns ? fmt::format("{} ± {}", out.per_rank(each.saves_ns),
-                                                        out.per_rank(*each.uncertainty_ns))
-                                          : fmt::format("≤ {}", out.per_rank(each.saves_ns)));
+    savings.push_back(saving_text(out, each));
     columns = std::max(columns, width_of(savings.back()));
   }
   out.line(out.bold(fmt::format("What would help, each alone, and how much ({}/rank{})", out.unit.name(),
@@ -37,7 +46,7 @@ void write_advice(ReportWriter& out) {
   for (std::size_t i = 0; i < shown; ++i) {
     std::string before(columns - width_of(savings[i]), ' ');
     before += savings[i] + "  ";
-    for (const std::string& part : wrapped(out.report.advice[i].text, screen_columns - columns - 2)) {
+    for (const std::string& part : wrapped(out.report.advice[i].text, out.options.columns - columns - 2)) {
       out.line(before + part);
       before.assign(columns + 2, ' ');
     }

@@ -7,6 +7,11 @@
 #include "analysis/report/text/sections.hpp"
 
 namespace penstock::analysis {
+namespace {
+
+constexpr std::uint64_t least_clock_error_ns = 50;  ///< which is told as 0.1 µs; less says nothing
+
+}  // namespace
 
 namespace {
 
@@ -51,7 +56,10 @@ void write_closing(ReportWriter& out) {
     is_clock_known = is_clock_known && (!rank.kernels_known || rank.clock_error_ns);
     clock_error_ns = std::max(clock_error_ns, rank.clock_error_ns.value_or(0));
   }
-  std::string text = fmt::format("{} records, {} dropped", count_text(records), count_text(dropped));
+  const bool has_none_in_part = records != 0 && out.report.total_ns == 0 && out.report.recorded_part;
+  std::string text =
+      fmt::format("{} records{}, {} dropped", count_text(records),
+                  has_none_in_part ? " (none of them in the recorded part)" : "", count_text(dropped));
   if (dropped_gpu != 0) {
     text += fmt::format(", {} GPU records lost (exposed time is then too high)", count_text(dropped_gpu));
   }
@@ -59,13 +67,14 @@ void write_closing(ReportWriter& out) {
               ? "; recording cost unknown"
               : fmt::format("; recording cost {} of the run", percent_text(share_of(cost_ns, cost_of_ns)));
   if (start_ns != 0) {
-    text += fmt::format(", {} to start and {} to end it", time_text(static_cast<double>(start_ns)),
-                        time_text(static_cast<double>(finish_ns)));
+    const TimeUnit unit(static_cast<double>(std::max(start_ns, finish_ns)));
+    text += fmt::format(", {} to start and {} to end it", time_text(static_cast<double>(start_ns), unit),
+                        time_text(static_cast<double>(finish_ns), unit));
   }
-  if (out.is_exposed) {
-    text += is_clock_known
-                ? fmt::format("; GPU clock error ≤ {:.1f} µs", static_cast<double>(clock_error_ns) * 1e-3)
-                : "; GPU clock error unknown";
+  if (out.is_exposed && !is_clock_known) {
+    text += "; GPU clock error unknown";
+  } else if (out.is_exposed && clock_error_ns >= least_clock_error_ns) {
+    text += fmt::format("; GPU clock error ≤ {:.1f} µs", static_cast<double>(clock_error_ns) * 1e-3);
   }
   if (!out.report.one_clock) {
     text +=

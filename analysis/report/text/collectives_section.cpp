@@ -52,6 +52,16 @@ std::string mostly_text(const LatecomerFigures& late) {
   return fmt::format("{} {}", percent_text(share_of(most.time_ns, late.late_ns)), most.what);
 }
 
+/// Returns "7 × 40.000": the times that were long, and how long on average; with a unit of its own where that
+/// rounds to nothing.
+std::string above_all_text(const ReportWriter& out, const LatecomerFigures& late) {
+  const double each_ns =
+      static_cast<double>(late.long_ns) / static_cast<double>(std::max<std::uint64_t>(late.long_times, 1));
+  const std::string number = out.unit.number(each_ns);
+  return fmt::format("{} × {}", count_text(late.long_times),
+                     number == out.unit.number(0) && each_ns > 0 ? time_text(each_ns) : number);
+}
+
 }  // namespace
 
 void write_late_ranks(ReportWriter& out) {
@@ -63,17 +73,14 @@ void write_late_ranks(ReportWriter& out) {
                   {"times", Align::right},
                   {fmt::format("late by {}", out.unit.name()), Align::right},
                   {"above all", Align::right},
-                  {"meanwhile in"}});
+                  {"meanwhile in", Align::left, true}});
   for (std::size_t i = 0; i < std::min(out.report.latecomers.size(), out.options.top); ++i) {
     const LatecomerFigures& each = out.report.latecomers[i];
     rows.add_row(
         {fmt::format("rank {}", each.rank),
          fmt::format("{} at {}", printable(each.mpi_function), printable(each.at)), count_text(each.times),
          out.marked(out.unit.number(static_cast<double>(each.late_ns)), each.late_ns, each.within_error_ns),
-         fmt::format("{} × {}", count_text(each.long_times),
-                     out.unit.number(static_cast<double>(each.long_ns) /
-                                     static_cast<double>(std::max<std::uint64_t>(each.long_times, 1)))),
-         shortened(mostly_text(each), 45)});
+         above_all_text(out, each), mostly_text(each)});
   }
   out.table(rows);
   out.note_more(out.report.latecomers.size());

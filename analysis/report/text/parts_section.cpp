@@ -12,6 +12,13 @@
 namespace penstock::analysis {
 namespace {
 
+/// Bars are as long as on a screen of 100 columns; a narrower one has what the numbers leave, or none.
+std::size_t bar_columns(std::size_t columns) {
+  constexpr std::size_t of_numbers = 70;
+  constexpr std::size_t longest = 30;
+  return std::min(columns - std::min(columns, of_numbers), longest);
+}
+
 /// Rows of times that stand for a step or for the run, of the average rank.
 class PartRows {
  public:
@@ -43,15 +50,19 @@ class PartRows {
     rows_.add_row({std::move(title), number(static_cast<double>(all_ns) / out_.ranks), out_.of_whole(all_ns),
                    has_most ? number(static_cast<double>(most_ns)) : "",
                    has_most ? std::to_string(most_rank) : "",
-                   bar_text(share_of(all_ns, out_.report.total_ns), 30)});
+                   bar_text(share_of(all_ns, out_.report.total_ns), bar_columns(out_.options.columns))});
   }
   void add(TimePart part) {
+    parts_.push_back(part);
     add(std::string(name_of(part)), [part](const TimeByPart& times) { return time_of(times, part); });
   }
   void add(TimePart part, std::string title) {
+    parts_.push_back(part);
     add(std::move(title), [part](const TimeByPart& times) { return time_of(times, part); });
   }
   [[nodiscard]] const TextTable& table() const noexcept { return rows_; }
+  /// Returns those that have a row, in order.
+  [[nodiscard]] const std::vector<TimePart>& parts() const noexcept { return parts_; }
 
  private:
   [[nodiscard]] std::string number(double time_ns) const { return unit_.number(time_ns / steps_); }
@@ -60,6 +71,7 @@ class PartRows {
   double steps_;
   TimeUnit unit_;
   TextTable rows_;
+  std::vector<TimePart> parts_;
 };
 
 /// Parts of one kind, largest first; those that have no row of their own come last.
@@ -99,7 +111,7 @@ auto sum_of_rest(const PartList& list) {
 
 /// Adds exposed communication and its causes, indented.
 void add_exposed(ReportWriter& out, const PartList& causes, PartRows& rows) {
-  rows.add(out.is_exposed ? "exposed communication" : "communication", exposed_in);
+  rows.add(out.is_exposed ? "exposed communication" : "communication time", exposed_in);
   for (std::size_t i = 0; i < causes.shown; ++i) {
     const auto cause = static_cast<std::size_t>(*cause_of(causes.parts[i]));
     rows.add(causes.parts[i], "  " + out.marked(std::string(name_of(causes.parts[i])),
@@ -113,7 +125,7 @@ void add_exposed(ReportWriter& out, const PartList& causes, PartRows& rows) {
 }  // namespace
 
 /// Kernels come first, then the largest part.
-void write_parts(ReportWriter& out) {
+std::vector<TimePart> write_parts(ReportWriter& out) {
   const PartList causes = listed(out, true);
   const PartList others = listed(out, false);
   const std::uint64_t exposed_ns = exposed_in(*out.report.parts);
@@ -136,6 +148,7 @@ void write_parts(ReportWriter& out) {
     rows.add("other", sum_of_rest(others));
   }
   out.table(rows.table());
+  return rows.parts();
 }
 
 void write_places(ReportWriter& out) {

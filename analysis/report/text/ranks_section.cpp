@@ -17,18 +17,19 @@ constexpr std::size_t thread_rows = 16;  ///< of all ranks, unless --top asks fo
 template <typename Figures>
 std::vector<std::string> row_of(const ReportWriter& out, const std::string& title, const RankFigures& rank,
                                 const Figures& of) {
-  const auto known = [&](std::uint64_t time_ns) {
-    return rank.kernels_known ? out.unit.number(static_cast<double>(time_ns)) : std::string("–");
+  const auto recorded = [&](std::uint64_t time_ns) {
+    return rank.total_ns != 0 ? out.unit.number(static_cast<double>(time_ns)) : std::string("–");
   };
+  const auto known = [&](std::uint64_t time_ns) { return rank.kernels_known ? recorded(time_ns) : "–"; };
   return {title,
-          out.unit.number(static_cast<double>(rank.total_ns)) + (rank.finished ? "" : " †"),
+          recorded(rank.total_ns) + (rank.finished ? "" : " †"),
           known(of.kernels_ns),
-          out.unit.number(static_cast<double>(of.communication_ns)),
+          recorded(of.communication_ns),
           known(of.hidden_ns),
           rank.kernels_known && of.communication_ns != 0
               ? percent_text(share_of(of.hidden_ns, of.communication_ns))
               : "–",
-          out.is_exposed ? known(of.exposed_ns) : out.unit.number(static_cast<double>(of.host_ns)),
+          out.is_exposed ? known(of.exposed_ns) : recorded(of.host_ns),
           known(of.upper_bound_ns),
           rank.is_counted && rank.total_ns != 0 ? percent_text(share_of(of.counted_ns, rank.total_ns)) : "–"};
 }

@@ -9,10 +9,20 @@ namespace penstock::analysis {
 namespace {
 
 void write_efficiencies(ReportWriter& out, const ReplayFigures& replay) {
-  TextTable rows({{"Efficiency (POP)"}, {""}, {"Efficiency of the GPUs (TALP)"}, {""}});
   const EfficiencyFigures& host = replay.efficiency;
+  if (!replay.gpu_efficiency) {
+    TextTable rows({{"Efficiency (POP)"}, {""}});
+    rows.add_row({"parallel efficiency", percent_text(host.parallel)});
+    rows.add_row({"├─ load balance", percent_text(host.load_balance)});
+    rows.add_row({"└─ communication", percent_text(host.communication)});
+    rows.add_row({"   ├─ serialisation", percent_text(host.serialisation)});
+    rows.add_row({"   └─ transfer", percent_text(host.transfer)});
+    out.table(rows);
+    return;
+  }
+  TextTable rows({{"Efficiency (POP)"}, {""}, {"Efficiency of the GPUs (TALP)"}, {""}});
   const auto gpu = [&](double GpuEfficiencyFigures::*figure) {
-    return replay.gpu_efficiency ? percent_text((*replay.gpu_efficiency).*figure) : std::string("–");
+    return percent_text((*replay.gpu_efficiency).*figure);
   };
   rows.add_row({"parallel efficiency", percent_text(host.parallel), "parallel efficiency",
                 gpu(&GpuEfficiencyFigures::parallel)});
@@ -31,9 +41,10 @@ void write_critical_path(ReportWriter& out, const ReplayFigures& replay) {
   const auto share = [&](std::uint64_t time_ns) {
     return percent_text(share_of(time_ns, replay.observed_ns));
   };
-  std::string text =
-      fmt::format("The critical path: {} kernels, {} host code, {} communication", share(path.kernels_ns),
-                  share(path.host_code_ns), share(path.communication_ns));
+  const bool has_kernels = out.is_exposed || path.kernels_ns != 0;
+  std::string text = fmt::format("The critical path: {}{} host code, {} communication",
+                                 has_kernels ? share(path.kernels_ns) + " kernels, " : "",
+                                 share(path.host_code_ns), share(path.communication_ns));
   if (!path.calls.empty()) {
     text += fmt::format(", most of it {} ({})", printable(path.calls.front().first),
                         share(path.calls.front().second));
@@ -44,7 +55,7 @@ void write_critical_path(ReportWriter& out, const ReplayFigures& replay) {
   }
   text += ". Only shortening it shortens the run.";
   out.line();
-  for (const std::string& each : wrapped(text, screen_columns)) {
+  for (const std::string& each : wrapped(text, out.options.columns)) {
     out.line(each);
   }
   if (replay.edges_left_out != 0) {

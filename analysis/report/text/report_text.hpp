@@ -5,16 +5,19 @@
 #include <string>
 
 #include "analysis/report/report.hpp"
+#include "analysis/report/text_table.hpp"
 
 namespace penstock::analysis {
 
 struct TextOptions {
   bool colours = false;
-  std::size_t top = 5;  ///< rows of each list
-  bool all = false;     ///< every section, not only the first screen
+  std::size_t top = 5;                   ///< rows of each list
+  bool all = false;                      ///< every section, not only the first screen
+  std::size_t columns = screen_columns;  ///< of the terminal
 };
 
-/// At most 100 columns; no more than 52 lines with the default options.
+/// Lines fit the columns, but for tables whose numbers alone are wider; no more than 52 lines with the
+/// default options.
 [[nodiscard]] std::string to_text(const Report& report, const TextOptions& options);
 
 /// Returns what look_at_job() saw.

@@ -22,13 +22,13 @@ std::string ReportWriter::styled(const char* code, std::string_view content) con
 }
 
 void ReportWriter::dim_lines(std::string_view content, std::size_t indent) {
-  for (const std::string& each : wrapped(content, screen_columns, indent)) {
+  for (const std::string& each : wrapped(content, options.columns, indent)) {
     line(dim(each));
   }
 }
 
 void ReportWriter::warn(std::string_view content) {
-  for (const std::string& each : wrapped(content, screen_columns, 2)) {
+  for (const std::string& each : wrapped(content, options.columns, 2)) {
     line(styled("33", each));
   }
 }
@@ -36,7 +36,7 @@ void ReportWriter::warn(std::string_view content) {
 void ReportWriter::table(const TextTable& table) {
   line();
   bool is_title = true;
-  for (const std::string& each : table.lines(screen_columns)) {
+  for (const std::string& each : table.lines(options.columns)) {
     line(is_title ? bold(each) : each);
     is_title = false;
   }

@@ -26,8 +26,8 @@ void write_header(ReportWriter& out) {
   }
   facts.push_back(fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(began)));
   std::erase(facts, std::string());
-  out.line(out.bold(shortened("penstock · " + command_text(out.report.program), screen_columns)));
-  out.line(out.dim(shortened(fmt::format("{}", fmt::join(facts, " · ")), screen_columns)));
+  out.line(out.bold(shortened("penstock · " + command_text(out.report.program), out.options.columns)));
+  out.line(out.dim(shortened(fmt::format("{}", fmt::join(facts, " · ")), out.options.columns)));
   out.line();
 }
 
@@ -40,7 +40,7 @@ void write_recorded_part(ReportWriter& out) {
 }
 
 void write_verdict(ReportWriter& out) {
-  for (const std::string& each : wrapped(headline_of(out.report).text, screen_columns)) {
+  for (const std::string& each : wrapped(headline_of(out.report).text, out.options.columns)) {
     out.line(out.bold(each));
   }
 }

@@ -18,8 +18,9 @@ void write_advice(ReportWriter& out);
 void write_replay(ReportWriter& out);
 /// Writes all parts of the time, or the causes alone where kernels are not known, and what they mean.
 void write_causes(ReportWriter& out);  // waits_section.cpp
-/// Writes the table of the report's parts, which there must be; and where host code is.
-void write_parts(ReportWriter& out);  // parts_section.cpp
+/// Writes the table of the report's parts, which there must be, and returns those that have a row; and where
+/// host code is.
+std::vector<TimePart> write_parts(ReportWriter& out);  // parts_section.cpp
 void write_places(ReportWriter& out);
 void write_call_sites(ReportWriter& out);
 void write_call_paths(ReportWriter& out);

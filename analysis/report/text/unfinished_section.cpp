@@ -90,7 +90,7 @@ std::vector<const UnfinishedRankFigures*> rows_to_show(const UnfinishedFigures& 
 }
 
 void write_words(ReportWriter& out, const std::string& words, bool is_bold) {
-  for (const std::string& each : wrapped(printable(words), screen_columns)) {
+  for (const std::string& each : wrapped(printable(words), out.options.columns)) {
     out.line(is_bold ? out.bold(each) : each);
   }
 }
@@ -102,7 +102,7 @@ void write_unfinished(ReportWriter& out) {
     return;
   }
   const UnfinishedFigures& figures = *out.report.unfinished;
-  for (const std::string& each : wrapped("! " + printable(figures.words), screen_columns)) {
+  for (const std::string& each : wrapped("! " + printable(figures.words), out.options.columns)) {
     out.warn(each);
   }
   if (figures.looked_at_realtime_ns) {

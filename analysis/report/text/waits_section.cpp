@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,56 +12,43 @@
 namespace penstock::analysis {
 namespace {
 
-/// Returns what a part without a cause means, if its name does not say it. Host code has a line of its own.
-std::string_view meaning_of(TimePart part) {
-  switch (part) {
-    case TimePart::staging_by_hand:
-      return "copies from or to the GPU around messages of host memory";
-    case TimePart::cuda_synchronisation:
-      return "the host waits for the GPU, on which no kernel or copy runs";
-    default:
-      return "";
+/// Returns the reasons for what the table calls unattributed: calls on files are a part of their own.
+std::vector<GapFigures> gaps_in_table(const Report& report) {
+  std::vector<GapFigures> gaps = report.gaps;
+  if (report.parts) {
+    std::erase_if(gaps, [](const GapFigures& gap) { return gap.mpi_function.starts_with("MPI_File_"); });
   }
+  return gaps;
 }
 
-/// Prints what those causes and parts mean that are worth a look.
-void write_meanings(ReportWriter& out, const std::vector<Cause>& causes) {
-  constexpr double least_share = 0.01;
-  constexpr double least_share_of_part = 0.05;  // on the first screen
-  constexpr std::size_t few = 3;
+/// Prints what the rows of the table mean. Kernels need no words; host code and reasons for unattributed time
+/// have lines of their own.
+void write_meanings(ReportWriter& out, const std::vector<TimePart>& rows) {
   std::vector<std::string> meanings;
-  for (const Cause cause : causes) {
-    const std::uint64_t time_ns = out.report.by_cause[static_cast<std::size_t>(cause)];
-    if ((out.options.all || meanings.size() < few) && !meaning_of(cause).empty() &&
-        share_of(time_ns, out.report.counted_ns) >= least_share) {
-      meanings.push_back(fmt::format("{}: {}", name_of(cause), meaning_of(cause)));
-    }
-  }
-  for (std::size_t i = 0; out.report.parts && i < part_count; ++i) {
-    const auto part = static_cast<TimePart>(i);
-    if (!meaning_of(part).empty() && share_of(time_of(*out.report.parts, part), out.report.total_ns) >=
-                                         (out.options.all ? least_share : least_share_of_part)) {
+  for (const TimePart part : rows) {
+    const bool has_line = part == TimePart::unattributed && !gaps_in_table(out.report).empty();
+    if (part != TimePart::kernels && part != TimePart::host_code && !has_line) {
       meanings.push_back(fmt::format("{}: {}", name_of(part), meaning_of(part)));
     }
   }
-  if (meanings.empty()) {
-    return;
+  if (!meanings.empty()) {
+    out.dim_lines(fmt::to_string(fmt::join(meanings, "; ")));
   }
-  out.dim_lines(fmt::to_string(fmt::join(meanings, "; ")));
 }
 
 /// Prints the reasons for "unattributed" in one line.
 void write_gaps(ReportWriter& out) {
-  if (out.report.gaps.empty()) {
+  const std::vector<GapFigures> gaps = gaps_in_table(out.report);
+  if (gaps.empty()) {
     return;
   }
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < std::min<std::size_t>(out.report.gaps.size(), 3); ++i) {
-    const GapFigures& each = out.report.gaps[i];
+  for (std::size_t i = 0; i < std::min<std::size_t>(gaps.size(), 3); ++i) {
+    const GapFigures& each = gaps[i];
     parts.push_back(fmt::format("{} {} ({})", printable(each.mpi_function), out.of_whole(each.counted_ns),
                                 name_of(each.gap)));
   }
-  const std::size_t more = out.report.gaps.size() - parts.size();
+  const std::size_t more = gaps.size() - parts.size();
   const std::string text = fmt::format("unattributed: {}{}", fmt::join(parts, ", "),
                                        more == 0 ? "" : fmt::format(" and {} more", more));
   out.dim_lines(text, 2);
@@ -108,6 +96,16 @@ bool lacks_debug_information(const Report& report) {
          std::find(rebuilt.begin(), rebuilt.end(), report.call_sites.front().module) == rebuilt.end();
 }
 
+/// Returns what a call site mostly waits for: what has no cause and is in a call on files is the part of
+/// files.
+std::string site_waits_text(const Report& report, const CallSiteFigures& site, Cause cause) {
+  if (report.parts && cause == Cause::unattributed && site.mpi_function.starts_with("MPI_File_")) {
+    return std::string(name_of(TimePart::mpi_files));
+  }
+  const std::string who = site.main_counterpart < 0 ? "" : fmt::format(" (rank {})", site.main_counterpart);
+  return fmt::format("{}{}", name_of(cause), who);
+}
+
 }  // namespace
 
 void write_causes(ReportWriter& out) {
@@ -122,14 +120,16 @@ void write_causes(ReportWriter& out) {
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](Cause left, Cause right) { return time_of_cause(left) > time_of_cause(right); });
+  std::vector<TimePart> explained;
   if (out.report.parts && out.report.total_ns != 0) {
-    write_parts(out);
+    explained = write_parts(out);
   } else if (out.report.counted_ns != 0) {
     write_causes_alone(out, order);
+    std::transform(order.begin(), order.end(), std::back_inserter(explained), part_of);
   } else {
     return;
   }
-  write_meanings(out, order);
+  write_meanings(out, explained);
   write_gaps(out);
   write_places(out);
 }
@@ -140,18 +140,17 @@ void write_call_sites(ReportWriter& out) {
                   {"calls", Align::right},
                   {fmt::format("{}/rank", out.unit.name()), Align::right},
                   {out.of_whole_title, Align::right},
-                  {"mostly"}});
+                  {"mostly", Align::left, true}});
   std::size_t waiting = 0;
   for (const CallSiteFigures& site : out.report.call_sites) {
     if (site.counted_ns == 0 || ++waiting > out.options.top) {
       continue;
     }
     const Cause cause = main_cause(site.by_cause);
-    const std::string who = site.main_counterpart < 0 ? "" : fmt::format(" (rank {})", site.main_counterpart);
     rows.add_row(
         {place_text(site), printable(site.mpi_function), count_text(site.calls),
          out.per_rank(site.counted_ns), out.of_whole(site.counted_ns),
-         out.marked(fmt::format("{}{}", name_of(cause), who), site.by_cause[static_cast<std::size_t>(cause)],
+         out.marked(site_waits_text(out.report, site, cause), site.by_cause[static_cast<std::size_t>(cause)],
                     site.within_error[static_cast<std::size_t>(cause)])});
   }
   if (waiting != 0) {
@@ -183,7 +182,7 @@ void write_call_paths(ReportWriter& out) {
     }
     const std::string share = fmt::format("{:>7}  ", out.of_whole(path.counted_ns));
     bool is_first = true;
-    for (const std::string& line : wrapped(words, screen_columns - share.size(), 2)) {
+    for (const std::string& line : wrapped(words, out.options.columns - share.size(), 2)) {
       out.line((is_first ? share : std::string(share.size(), ' ')) + line);
       is_first = false;
     }

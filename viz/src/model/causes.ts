@@ -1,5 +1,6 @@
-// The causes of waiting: order and names as in `penstock report`, and what each means.
+// The causes of waiting: order, names and what each means, as in `penstock report`.
 import type { ByCause as SecondsByCause } from '../generated/report';
+import { cause_words } from '../generated/words';
 
 export type { SecondsByCause };
 export type Cause = keyof SecondsByCause;
@@ -15,30 +16,10 @@ export const causes: readonly Cause[] = [
   'unattributed',
 ];
 
-const names: Record<Cause, string> = {
-  late_sender: 'late sender',
-  late_receiver: 'late receiver',
-  wait_at_collective: 'wait at collective',
-  wire: 'wire',
-  packing_or_staging: 'packing, staging',
-  gpu_not_ready: 'GPU not ready',
-  missing_progress: 'missing progress',
-  unattributed: 'unattributed',
-};
+const words: Record<Cause, { name: string; meaning: string }> = cause_words;
 
-const meanings: Record<Cause, string> = {
-  late_sender: 'the sending rank had not posted its message yet',
-  late_receiver: 'the receiving rank had not posted its receive yet',
-  wait_at_collective: 'the last rank of a collective call, or its root, had not arrived yet',
-  wire: 'data was in flight',
-  packing_or_staging: 'data was packed, or copied through host memory',
-  gpu_not_ready: 'a kernel had to end before the data could be sent',
-  missing_progress: 'the partner had posted its side, but was in no MPI call that could progress the transfer',
-  unattributed: 'the recording does not show the cause',
-};
-
-export const cause_name = (cause: Cause) => names[cause];
-export const cause_meaning = (cause: Cause) => meanings[cause];
+export const cause_name = (cause: Cause) => words[cause].name;
+export const cause_meaning = (cause: Cause) => words[cause].meaning;
 
 export interface CauseShare {
   readonly cause: Cause;

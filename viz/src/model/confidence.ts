@@ -2,6 +2,9 @@
 import type { Report } from '../generated/report';
 import { count_text, percent_text, plural, share_of, time_text } from '../format';
 
+/** Told as 0.1 µs; less says nothing. */
+const least_clock_error_s = 50e-9;
+
 /** Returns sentences without full stops. */
 export function confidence(report: Report): string[] {
   const { ranks, job } = report;
@@ -18,7 +21,8 @@ export function confidence(report: Report): string[] {
   if (report.measure === 'exposed_communication') {
     const is_known = ranks.every((rank) => !rank.kernels_recorded || rank.gpu_clock_error_s !== null);
     const error_s = Math.max(0, ...ranks.map((rank) => rank.gpu_clock_error_s ?? 0));
-    facts.push(is_known ? `GPU clock error ≤ ${(error_s * 1e6).toFixed(1)} µs` : 'GPU clock error unknown');
+    if (!is_known) facts.push('GPU clock error unknown');
+    else if (error_s >= least_clock_error_s) facts.push(`GPU clock error ≤ ${(error_s * 1e6).toFixed(1)} µs`);
   }
   if (!job.one_clock) {
     facts.push(

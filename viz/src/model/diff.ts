@@ -8,6 +8,15 @@ export const change_s = (row: DiffRow) => row.after_s - row.before_s;
 /** Returns the change as a share of the earlier value; null if that is 0. */
 export const change_share = (row: DiffRow) => (row.before_s === 0 ? null : change_s(row) / row.before_s);
 
+/** From so many times on, percents are hard to read. */
+export const many_times = 10;
+
+/** Returns a change in words: "4.2 % more", "303 times as long". */
+export const change_words = (row: DiffRow): string => {
+  const share = change_share(row) ?? 0;
+  return share + 1 >= many_times ? `${(share + 1).toFixed(0)} times as long` : `${percent_text(Math.abs(share))} ${share < 0 ? 'less' : 'more'}`;
+};
+
 export const verdict_text = ({ verdict }: DiffRow): string => ({ less: 'less', more: 'more', jitter: 'jitter', unknown: 'not known' })[verdict];
 
 /** Adds the sign of a change, for tables. */
@@ -23,7 +32,7 @@ export function verdict(diff: Diff): string {
   const numbers = `${time_number(time.after_s, unit)} ${unit.name} instead of ${time_number(time.before_s, unit)} ${unit.name}`;
   const share = change_share(time);
   const margin = time.margin_s === null ? '' : ` ± ${time_number(time.margin_s, unit)} ${unit.name}`;
-  const amount = Math.abs(share ?? 0) < 0.0005 ? `as long${margin}` : `${percent_text(Math.abs(share ?? 0))} ${change_s(time) < 0 ? 'less' : 'more'}${margin}`;
+  const amount = Math.abs(share ?? 0) < 0.0005 ? `as long${margin}` : `${change_words(time)}${margin}`;
   const what = `The average rank’s ${diff.time_of} takes ${numbers}`;
   const waits = waited(diff, unit);
   if (time.verdict === 'jitter') return `${what}: no more than jitter (${amount}).${waits}`;

@@ -1,4 +1,4 @@
-// The largest findings: the report's advice, and if there is too little, the places of most waiting.
+// The largest findings: the report's advice; if there is none, the places of most waiting.
 import type { Advice, Report } from '../generated/report';
 import { percent_text, share_of } from '../format';
 import { cause_meaning, cause_name, main_cause } from './causes';
@@ -19,22 +19,6 @@ export interface Finding {
   readonly target: string;
   readonly section_name: string;
 }
-
-type Kind = Advice['kind'];
-
-const titles: Record<Kind, string> = {
-  better_transport: 'Take a faster transport',
-  post_receives_early: 'Post receives earlier',
-  join_messages: 'Send fewer, larger messages',
-  waits_for_kernel: 'Do not wait for other work on the GPU',
-  overlap: 'Compute while data moves',
-  pass_device_pointers: 'Give device pointers to MPI',
-  balance_ranks: 'Balance the ranks',
-  progress_thread: 'Let transfers progress',
-  host_code: 'Shorten host code',
-  combine_collectives: 'Combine collectives',
-  reduce_less_often: 'Reduce less often',
-};
 
 type List = NonNullable<Advice['shown_in']>['list'];
 
@@ -69,7 +53,7 @@ export function findings(report: Report, most = 3): Finding[] {
   const found: Finding[] = report.advice.slice(0, most).map((advice) => {
     const { time_s, uncertainty_s, measure } = saving_of(advice);
     return {
-      title: titles[advice.kind],
+      title: advice.title,
       ...place_of(advice, report),
       time_s: time_s / ranks,
       uncertainty_s: uncertainty_s / ranks,
@@ -78,7 +62,9 @@ export function findings(report: Report, most = 3): Finding[] {
       evidence: advice.text,
     };
   });
-  for (const [row, site] of report.call_sites.entries()) {
+  // beside what helps, a place of which nobody knows what it would save says nothing
+  const sites = found.length > 0 ? [] : report.call_sites;
+  for (const [row, site] of sites.entries()) {
     const cause = main_cause(site.by_cause_s);
     if (found.length >= most || cause === undefined) break;
     const of_site = percent_text(share_of(site.by_cause_s[cause], site.counted_s));

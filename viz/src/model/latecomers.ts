@@ -1,6 +1,6 @@
 // Ranks that others waited for, in words as in `penstock report`.
 import type { Latecomer } from '../generated/report';
-import { count_text, percent_text, share_of, time_number, type TimeUnit } from '../format';
+import { count_text, percent_text, share_of, time_number, time_text, type TimeUnit } from '../format';
 
 /** Returns what the rank did for most of the time that others waited for it, with the share. */
 export function meanwhile_text(late: Latecomer): string {
@@ -14,8 +14,12 @@ export function meanwhile_text(late: Latecomer): string {
   return `${percent_text(share_of(most.time_s, late.late_s))} ${most.what}`.trimEnd();
 }
 
-/** Returns "8 × 40.000": the times that were long, and how long on average. */
-export const above_all_text = ({ long_times, long_s }: Latecomer, unit: TimeUnit): string => `${count_text(long_times)} × ${time_number(share_of(long_s, long_times), unit)}`;
+/** Returns "8 × 40.000": the times that were long, and how long on average; with a unit of its own where that rounds to nothing. */
+export function above_all_text({ long_times, long_s }: Latecomer, unit: TimeUnit): string {
+  const each_s = share_of(long_s, long_times);
+  const number = time_number(each_s, unit);
+  return `${count_text(long_times)} × ${number === time_number(0, unit) && each_s > 0 ? time_text(each_s) : number}`;
+}
 
 /** Returns the numbers of the steps of the long times, counted from 1; the report lists the first few. */
 export function steps_text({ long_steps, long_times }: Latecomer): string {

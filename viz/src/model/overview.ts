@@ -12,7 +12,9 @@ export interface Words {
   readonly noun: string;
   /** The whole of which shares are shown. */
   readonly whole: 'steps' | 'run' | 'recorded steps' | 'recorded part';
-  /** For times of the average rank. */
+  /** Whose times they are that are divided by the counted ranks: "the average rank", or "rank 1" alone. */
+  readonly who: string;
+  /** For these times. */
   readonly unit: TimeUnit;
   readonly ranks: number;
 }
@@ -20,11 +22,13 @@ export interface Words {
 export function words_of(report: Report): Words {
   const is_exposed = report.measure === 'exposed_communication';
   const ranks = Math.max(report.counted.ranks, 1);
+  const [alone, ...others] = report.ranks.filter(({ counted }) => counted);
   return {
     is_exposed,
     adjective: is_exposed ? 'exposed' : 'in MPI',
     noun: is_exposed ? 'exposed communication' : 'communication time',
     whole: report.recorded_part ? (report.steps === null ? 'recorded part' : 'recorded steps') : report.steps === null ? 'run' : 'steps',
+    who: alone !== undefined && others.length === 0 && report.counted.ranks === 1 ? `rank ${alone.rank}` : 'the average rank',
     unit: time_unit(report.counted.total_s / ranks),
     ranks,
   };

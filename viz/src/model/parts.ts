@@ -1,5 +1,6 @@
 // The parts of the time, which add up to all of it: order, names and meaning as in `penstock report`.
 import type { Parts, Place, Rank, Report } from '../generated/report';
+import { part_words } from '../generated/words';
 import { cause_meaning, cause_name, causes, type Cause } from './causes';
 
 export type SecondsByPart = Parts;
@@ -10,36 +11,18 @@ export const parts: readonly Part[] = ['kernels', ...causes, 'mpi_files', 'nccl'
 
 type Beside = Exclude<Part, Cause>;
 
-const names: Record<Beside, string> = {
-  kernels: 'kernels',
-  mpi_files: 'files (MPI_File)',
-  nccl: 'NCCL',
-  staging_by_hand: 'staging by hand',
-  other_copies: 'other copies',
-  cuda_synchronisation: 'CUDA synchronisation',
-  host_code: 'host code',
-};
-
-const meanings: Record<Beside, string> = {
-  kernels: 'a kernel of the program runs, whatever the host does',
-  mpi_files: 'the host is in a call of MPI_File, and no kernel runs',
-  nccl: 'a kernel of NCCL runs, and no other',
-  staging_by_hand: 'the program copies between GPU and host memory around a message, and no kernel runs',
-  other_copies: 'another copy or memset of the program runs, and no kernel',
-  cuda_synchronisation: 'the host waits for the GPU, which does none of the above',
-  host_code: 'all else: no kernel runs, and the host is outside MPI; launches are counted here',
-};
+const words: Record<Beside, { name: string; meaning: string }> = part_words;
 
 export const cause_of_part = (part: Part): Cause | undefined => causes.find((cause) => cause === part);
 
 export function part_name(part: Part): string {
   const cause = cause_of_part(part);
-  return cause === undefined ? names[part as Beside] : cause_name(cause);
+  return cause === undefined ? words[part as Beside].name : cause_name(cause);
 }
 
 export function part_meaning(part: Part): string {
   const cause = cause_of_part(part);
-  return cause === undefined ? meanings[part as Beside] : cause_meaning(cause);
+  return cause === undefined ? words[part as Beside].meaning : cause_meaning(cause);
 }
 
 /** Returns the parts with time, in their order, so that bars below each other can be compared. */
@@ -61,7 +44,7 @@ const exposed_in = (times: SecondsByPart) => causes.reduce((sum, cause) => sum +
 /** Returns how many steps the report's sums are of; 1 without steps. */
 export const steps_of = (report: Report): number => Math.max(report.steps?.count ?? 1, 1);
 
-/** Returns kernels first, then the largest; exposed communication is followed by its causes. Empty: parts are not known. */
+/** Returns kernels first, if the program has a GPU, then the largest; exposed communication is followed by its causes. Empty: parts are not known. */
 export function part_rows(report: Report): PartRow[] {
   const all = report.counted.parts_s ?? null;
   if (all === null) return [];
@@ -83,7 +66,7 @@ export function part_rows(report: Report): PartRow[] {
   const exposed = row(undefined, exposed_in);
   const beside = parts.filter((part) => part !== 'kernels' && cause_of_part(part) === undefined).map(of_part);
   return [
-    of_part('kernels'),
+    ...(report.measure === 'exposed_communication' ? [of_part('kernels')] : []),
     ...by_size([exposed, ...beside]).flatMap((each) => (each === exposed ? [exposed, ...by_size(causes.map(of_part))] : [each])),
   ];
 }

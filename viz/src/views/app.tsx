@@ -30,7 +30,7 @@ const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['time', 'Time', (report) => report.counted.total_s > 0],
   ['what-if', 'What if', (report) => report.counted.counted_s > 0],
   ['efficiency', 'Efficiency', (report) => report.replay !== null],
-  ['ranks', 'Ranks', () => true],
+  ['ranks', 'Ranks', (report) => report.counted.total_s > 0],
   ['waited-for', 'Waited for', (report) => report.peers.length > 0 || report.latecomers.length > 0 || report.late_ranks.length > 0 || report.longest_waits.length > 0],
   ['steps', 'Steps', (report) => report.steps !== null],
   ['call-sites', 'Call sites', (report) => report.call_sites.length > 0],
@@ -65,7 +65,7 @@ export function App({ report, timeline }: { report: Report; timeline: LoadedTime
         {has('time') ? <Time report={report} /> : null}
         {has('what-if') ? <WhatIf report={report} /> : null}
         <Efficiencies report={report} />
-        <Ranks report={report} />
+        {has('ranks') ? <Ranks report={report} /> : null}
         {has('waited-for') ? <WaitedFor report={report} /> : null}
         <StepsView report={report} />
         {has('call-sites') ? <CallSites report={report} /> : null}

@@ -2,11 +2,11 @@
 import { useEffect } from 'preact/hooks';
 import type { Diff, DiffRow } from '../generated/diff';
 import { date_text, time_text } from '../format';
-import { bar_of, change_s, change_share, explaining_rows, part_of_row, signed, states, unit_of, verdict, verdict_text, whole_s } from '../model/diff';
+import { bar_of, change_s, change_share, change_words, explaining_rows, many_times, part_of_row, signed, states, unit_of, verdict, verdict_text, whole_s } from '../model/diff';
 import type { LoadedTimeline } from '../load';
 import { command_text } from '../model/places';
 import type { Pair } from '../model/timeline/pair';
-import { ThemeSwitch } from './head';
+import { SimulatedGpu, ThemeSwitch } from './head';
 import { Legend, PartName, Section, StackedBar, Swatch } from './parts';
 import { Table, type Column } from './table';
 import { TwoTimelines } from './timeline/two';
@@ -46,7 +46,7 @@ function Rows({ diff, rows, caption, name, search, left_out = 0 }: { diff: Diff;
       value: (row) => change_share(row),
       show: (row) => {
         const share = change_share(row);
-        return share === null ? '–' : number(share * 100, 1);
+        return share === null ? '–' : share + 1 >= many_times ? change_words(row) : number(share * 100, 1);
       },
     },
     { key: 'margin', title: '±', unit: unit.name, decimals: 3, meaning: 'Half of the 95 % confidence interval of the change', value: (row) => (row.margin_s === null ? null : row.margin_s * unit.per_second) },
@@ -75,6 +75,7 @@ export function DiffApp({ diff, timelines }: { diff: Diff; timelines: Pair<Loade
         <h1>
           <span class="brand">penstock diff</span> <code>{title}</code>
         </h1>
+        {diff.before.simulated_gpu || diff.after.simulated_gpu ? <SimulatedGpu /> : null}
       </header>
       <nav aria-label="Sections">
         <ul>

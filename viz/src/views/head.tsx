@@ -24,6 +24,10 @@ export function ThemeSwitch() {
 /** Returns the first line of an MPI's version, without extra spaces. */
 const short_version = (version: string) => (/^[^\n,]*/.exec(version)?.[0] ?? '').replace('Version:', '').replace(/\s+/g, ' ').trim();
 
+export function SimulatedGpu() {
+  return <p class="warning">The GPU was simulated: its times say nothing of a real one's.</p>;
+}
+
 export function Head({ report, sections }: { report: Report; sections: readonly { id: string; name: string }[] }) {
   const { job } = report;
   const [host] = job.hosts;
@@ -42,7 +46,7 @@ export function Head({ report, sections }: { report: Report; sections: readonly 
         </h1>
         <p class="facts">{facts.join(' · ')}</p>
         <BrokenJob report={report} />
-        {job.simulated_gpu ? <p class="warning">The GPU was simulated: its times say nothing of a real one's.</p> : null}
+        {job.simulated_gpu ? <SimulatedGpu /> : null}
       </header>
       <nav aria-label="Sections">
         <ul>

@@ -10,7 +10,7 @@ import { Table, type Column } from './table';
 
 export function StepsView({ report }: { report: Report }) {
   const { steps } = report;
-  const { adjective, noun, ranks } = words_of(report);
+  const { adjective, noun, ranks, who } = words_of(report);
   if (steps === null || steps.each.length === 0) return null;
   const unit = time_unit(steps.median_s);
   const layers = step_layers(steps);
@@ -55,9 +55,9 @@ export function StepsView({ report }: { report: Report }) {
         layers={layers}
         noun="step"
         first_number={1}
-        adjective={has_parts ? 'on the average rank' : `${adjective} on the average rank`}
+        adjective={has_parts ? `on ${who}` : `${adjective} on ${who}`}
         line_name="the slowest rank's time"
-        label={has_parts ? 'Where the time of each step went, on the average rank' : `${noun} of the average rank in each step, by cause`}
+        label={has_parts ? `Where the time of each step went, on ${who}` : `${noun} of ${who} in each step, by cause`}
       />
       {slow.length === 0 ? <p>No step takes 5 % longer than the median.</p> : <Table caption="The longest steps" search="Find steps or parts" rows={slow} columns={columns} />}
     </Section>

@@ -1,6 +1,6 @@
 // The headline, where the average rank's time went, and the largest findings.
 import type { Report } from '../generated/report';
-import { percent_text, share_of, time_number, time_text, time_unit, type TimeUnit } from '../format';
+import { percent_text, share_of, time_number, time_unit, type TimeUnit } from '../format';
 import { findings, saving_of, type Finding } from '../model/findings';
 import { pieces_of_average_rank, words_of } from '../model/overview';
 import { cause_of_part, part_name, parts, steps_of } from '../model/parts';
@@ -13,7 +13,8 @@ function verb_of(measure: Finding['measure'], adjective: string): string {
 
 function time_with_uncertainty({ time_s, uncertainty_s }: Pick<Finding, 'time_s' | 'uncertainty_s'>, unit: TimeUnit): string {
   const time = time_number(time_s, unit);
-  return `${uncertainty_s > 0 ? `${time} ± ${time_number(uncertainty_s, unit)}` : time} ${unit.name}`;
+  const uncertainty = time_number(uncertainty_s, unit);
+  return `${uncertainty === time_number(0, unit) ? time : `${time} ± ${uncertainty}`} ${unit.name}`;
 }
 
 function FindingCard({ finding, report }: { finding: Finding; report: Report }) {
@@ -48,22 +49,22 @@ function Amount({ report }: { report: Report }) {
 
 /** Where the time of the average rank went, as one bar. */
 function WholeBar({ report }: { report: Report }) {
-  const { adjective, ranks, whole } = words_of(report);
+  const { adjective, ranks, whole, who } = words_of(report);
   const total_s = report.counted.total_s / ranks / steps_of(report);
   const unit = time_unit(total_s);
   const pieces = pieces_of_average_rank(report);
-  const what = report.steps === null ? `the average rank went: ${time_number(total_s, unit)} ${unit.name} of ${whole}` : `a step of the average rank went: ${time_number(total_s, unit)} ${unit.name}`;
+  const what = report.steps === null ? `${who} went: ${time_number(total_s, unit)} ${unit.name} of ${whole}` : `a step of ${who} went: ${time_number(total_s, unit)} ${unit.name}`;
   return (
     <figure>
       <figcaption>Where the time of {what}</figcaption>
-      <StackedBar pieces={pieces} full={total_s} label="Where the time of the average rank went; the list below has the numbers" />
+      <StackedBar pieces={pieces} full={total_s} label={`Where the time of ${who} went; the list below has the numbers`} />
       <ul class="pieces">
         {pieces.map(({ kind, name, time_s }) => (
           <li key={kind}>
             <Swatch kind={kind} />
             {kind !== 'other' && cause_of_part(kind) !== undefined ? `${adjective}: ${name}` : name}{' '}
             <span class="figure">
-              {time_text(time_s)}, {percent_text(share_of(time_s, total_s))}
+              {time_number(time_s, unit)} {unit.name}, {percent_text(share_of(time_s, total_s))}
             </span>
           </li>
         ))}
@@ -74,7 +75,7 @@ function WholeBar({ report }: { report: Report }) {
 
 export function Summary({ report }: { report: Report }) {
   const { unit, ranks, adjective } = words_of(report);
-  const found = findings(report);
+  const found = report.counted.total_s > 0 ? findings(report) : [];
   const rest = report.advice.slice(found.filter(({ measure }) => measure !== 'waited').length);
   return (
     <Section id="summary" title="Summary">
@@ -91,8 +92,8 @@ export function Summary({ report }: { report: Report }) {
       </div>
       <ThrottledGpus report={report} />
       {report.counted.total_s > 0 ? <WholeBar report={report} /> : null}
-      <h3>{found.some(({ measure }) => measure !== 'waited') ? 'What would help most' : 'Where most waiting is'}</h3>
-      {found.length === 0 ? <p>Nothing stands out: there is no communication worth naming.</p> : null}
+      {report.counted.total_s > 0 ? <h3>{found.some(({ measure }) => measure !== 'waited') ? 'What would help most' : 'Where most waiting is'}</h3> : null}
+      {report.counted.total_s > 0 && found.length === 0 ? <p>Nothing stands out: there is no communication worth naming.</p> : null}
       <ol class="findings">
         {found.map((finding) => (
           <FindingCard key={finding.title + finding.evidence} finding={finding} report={report} />

@@ -14,7 +14,8 @@ const whys: Record<Unattributed['why'], string> = {
   nothing_recorded: 'the awaited operation was not recorded',
 };
 
-const exposed_meaning = 'the host is in MPI, and no kernel runs; the parts below it are its causes';
+/** Returns what the row of all communication means, whose causes follow. */
+const communication_meaning = (is_exposed: boolean) => `the host is in MPI${is_exposed ? ', and no kernel runs' : ''}; the parts below it are its causes`;
 
 /** The title of the parts' table, as in `penstock report`. */
 export const time_title = (report: Report) => (report.steps === null ? 'Where the time goes' : 'Where the time of a step goes');
@@ -34,10 +35,10 @@ function Meanings({ of }: { of: readonly { name: string; meaning: string }[] }) 
 }
 
 function PartsTable({ report, is_doubtful }: { report: Report; is_doubtful: (cause: Cause) => boolean }) {
-  const { ranks, whole } = words_of(report);
+  const { ranks, whole, noun, is_exposed, who } = words_of(report);
   const unit = time_unit(report.counted.total_s / ranks / steps_of(report));
   const rows = part_rows(report);
-  const title = ({ part }: PartRow) => (part === undefined ? 'exposed communication' : part_name(part));
+  const title = ({ part }: PartRow) => (part === undefined ? noun : part_name(part));
   const show_part = (row: PartRow) => {
     if (row.part === undefined) return <span class="sum">{title(row)}</span>;
     const cause = cause_of_part(row.part);
@@ -63,8 +64,8 @@ function PartsTable({ report, is_doubtful }: { report: Report; is_doubtful: (cau
   ];
   return (
     <>
-      <Table caption="The parts of the time, of the average rank" rows={rows} columns={columns} />
-      <Meanings of={rows.map((row) => ({ name: title(row), meaning: row.part === undefined ? exposed_meaning : part_meaning(row.part) }))} />
+      <Table caption={`The parts of the time, of ${who}`} rows={rows} columns={columns} />
+      <Meanings of={rows.map((row) => ({ name: title(row), meaning: row.part === undefined ? communication_meaning(is_exposed) : part_meaning(row.part) }))} />
     </>
   );
 }
@@ -74,7 +75,7 @@ const bar_of = (row: PartRow, rows: readonly PartRow[]) =>
   (row.part === undefined ? rows.filter((each) => each.is_cause) : [row]).flatMap(({ part, time_s }) => (part === undefined ? [] : [{ kind: part, name: part_name(part), time_s }]));
 
 function CausesTable({ report, is_doubtful }: { report: Report; is_doubtful: (cause: Cause) => boolean }) {
-  const { unit, ranks, whole } = words_of(report);
+  const { unit, ranks, whole, who } = words_of(report);
   const shares = by_size(report.counted.by_cause_s);
   const show_cause = ({ cause }: CauseShare) => (
     <>
@@ -95,14 +96,14 @@ function CausesTable({ report, is_doubtful }: { report: Report; is_doubtful: (ca
   ];
   return (
     <>
-      <Table caption="Time by cause, of the average rank" rows={shares} columns={columns} />
+      <Table caption={`Time by cause, of ${who}`} rows={shares} columns={columns} />
       <Meanings of={shares.map(({ cause }) => ({ name: cause_name(cause), meaning: cause_meaning(cause) }))} />
     </>
   );
 }
 
 export function Time({ report }: { report: Report }) {
-  const { unit, ranks } = words_of(report);
+  const { unit, ranks, noun, who } = words_of(report);
   const has_parts = report.counted.parts_s != null;
   const is_doubtful = (cause: Cause) => is_cause_within_clock_error(report.counted.by_cause_s, report.counted.within_clock_error_s, cause);
   const place_columns = ({ part, all_s }: PartPlaces): Column<Place>[] => [
@@ -122,7 +123,7 @@ export function Time({ report }: { report: Report }) {
     <Section
       id="time"
       title={has_parts ? time_title(report) : 'Communication time by cause'}
-      intro={has_parts ? 'Of the average rank. Each moment belongs to one part, so the parts add up; those that are exposed communication are the causes of waiting.' : undefined}
+      intro={has_parts ? `Of ${who}. Each moment belongs to one part, so the parts add up; those that are ${noun} are the causes of waiting.` : undefined}
     >
       {has_parts ? <PartsTable report={report} is_doubtful={is_doubtful} /> : <CausesTable report={report} is_doubtful={is_doubtful} />}
       <ClockErrorNote is_needed={by_size(report.counted.by_cause_s).some(({ cause }) => is_doubtful(cause))} />

@@ -22,6 +22,11 @@ describe('two runs side by side', () => {
     expect(await page.locator('#states tr', { hasText: 'Ranks' }).textContent()).toBe('Ranks22');
     expect(complaints).toEqual([]);
   });
+  it('say that a GPU was simulated', async () => {
+    const simulated = (json: string) => json.replace(/"simulated_gpu": ?false/, '"simulated_gpu":true');
+    expect(await (await open(with_contents('simulated_diff', simulated, 'diff-document', 'diff'))).page.locator('.warning').allTextContents()).toEqual(["The GPU was simulated: its times say nothing of a real one's."]);
+    expect(await (await open('diff')).page.locator('.warning').count()).toBe(0);
+  });
   it('fit on a narrow screen', async () => {
     const { page } = await open('diff', { viewport: { width: 390, height: 900 } });
     const [wide, narrow] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import type { Report } from '../../src/generated/report';
 import { golden, path_of, report_of } from './golden';
 import { is_firefox } from './browser';
 import { cells, in_colours, open, with_contents } from './pages';
@@ -50,9 +51,24 @@ describe.skipIf(is_firefox)('figures', () => {
     ]);
     expect(await page.locator('.finding .amount').allTextContents()).toEqual([
       'saves 0.650 ± 0.013 s a rank, 65.0 % of the run',
-      'saves 0.016 ± 0.000 s a rank, 1.6 % of the run',
-      'exposed 0.075 s a rank, 7.5 % of the run',
+      'saves 0.016 s a rank, 1.6 % of the run',
     ]);
+  });
+  it('of a run that is not known are none, not zeros', async () => {
+    const unknown = (json: string) => {
+      const report = JSON.parse(json) as Report;
+      return JSON.stringify({ ...report, counted: { ...report.counted, total_s: 0, counted_s: 0, parts_s: null }, advice: [], replay: null, headline: { part: null, time_s: 0, words: 'No figures: the run is not known.' } });
+    };
+    const { page, complaints } = await open(with_contents('unknown', unknown));
+    expect(await page.locator('#summary').textContent()).toBe('SummaryNo figures: the run is not known.');
+    for (const section of ['time', 'what-if', 'ranks']) expect(await page.locator(`#${section}`).count()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+  it('of a job without a GPU are called communication time, as in its headline', async () => {
+    const without_gpu = (json: string) => JSON.stringify({ ...(JSON.parse(json) as object), measure: 'communication_time', why_not_exposed: 'the program used no GPU' });
+    const { page } = await open(with_contents('without_gpu', without_gpu));
+    expect((await cells(page, 'The parts of the time')).map(([name]) => name)).toEqual(['host code', 'communication time', 'late sender', 'wire']);
+    expect(await page.locator('#time').textContent()).not.toContain('exposed communication');
   });
   it('are the same numbers in the tables as in the JSON', async () => {
     const report = report_of('many_ranks');

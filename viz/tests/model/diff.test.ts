@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Diff, DiffRow } from '../../src/generated/diff';
 import { load_diff } from '../../src/load';
-import { bar_of, change_share, explaining_rows, part_of_row, signed, states, verdict } from '../../src/model/diff';
+import { bar_of, change_words, change_share, explaining_rows, part_of_row, signed, states, verdict } from '../../src/model/diff';
 
 const row = (name: string, before_s: number, after_s: number, parts: Partial<DiffRow> = {}): DiffRow => ({ name, before_s, after_s, margin_s: null, verdict: 'unknown', ...parts });
 const state = { program: './solver', mpi: 'MPICH', ranks: 2, hosts: ['node01'], gpus: [], simulated_gpu: false, began_unix_s: 0 };
@@ -32,6 +32,10 @@ describe('a comparison', () => {
     const with_exposed = diff_with({ totals: [row('step', 0.01, 0.008, { verdict: 'less' }), row('exposed', 0.003, 0.001)] });
     expect(verdict(with_exposed)).toMatch(/20.0 % less\. Exposed: 1.000 ms instead of 3.000 ms\.$/);
     expect(verdict(diff_with({ totals: [row('run', 1, 1.5, { verdict: 'more' })], time_of: 'run' }))).toMatch(/run takes 1.500 s instead of 1.000 s: 50.0 % more/);
+  });
+  it('is told in percent as long as that can be read', () => {
+    expect(change_words(row('step', 0.01, 0.008))).toBe('20.0 % less');
+    expect(change_words(row('step', 0.01, 3.03))).toBe('303 times as long');
   });
   it('has a bar of each state, by cause and with the rest', () => {
     const pieces = bar_of(diff_with(), (each) => each.after_s);

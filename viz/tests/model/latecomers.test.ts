@@ -14,6 +14,7 @@ it('a latecomer is said to have done what took it longest', () => {
 });
 it('its long times are counted apart from the short ones, with their steps counted from 1', () => {
   expect(above_all_text(late, time_unit(0.04))).toBe('8 × 40.000');
+  expect(above_all_text({ ...late, long_s: 8 * 5e-6 }, time_unit(2))).toBe('8 × 5.00 µs');
   expect(steps_text(late)).toBe('3, 6, …');
   expect(steps_text({ ...late, long_times: 2 })).toBe('3, 6');
   expect(steps_text({ ...late, long_steps: [] })).toBe('');

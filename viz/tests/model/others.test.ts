@@ -119,6 +119,7 @@ describe('confidence', () => {
     ]);
   });
   it('names what was lost, and what is not known', () => {
+    expect(confidence(report_with({ ranks: [rank_with(0, { gpu_clock_error_s: 0 })] })).join('; ')).not.toMatch(/GPU clock error/);
     const facts = confidence(report_with({ ranks: [rank_with(0, { tool_cost_s: null, gpu_clock_error_s: null, dropped_gpu_records: 2000 })] })).join('; ');
     expect(facts).toMatch(/2,000 GPU records lost: exposed time is too high/);
     expect(facts).toMatch(/recording cost unknown/);

@@ -12,6 +12,11 @@ describe('the rows of the parts of the time', () => {
     const more_host = { ...counted, parts_s: { ...parts_s, host_code: 0.5 } };
     expect(names(report_with({ counted: more_host }))).toEqual(['kernels', 'host_code', 'exposed', 'late_sender', 'wire', 'other_copies']);
   });
+  it('have no kernels where the program has no GPU', () => {
+    const without = { ...counted, parts_s: { ...parts_s, kernels: 0 } };
+    expect(names(report_with({ counted: without, measure: 'communication_time' }))).toEqual(['exposed', 'late_sender', 'wire', 'host_code', 'other_copies']);
+    expect(names(report_with({ counted: without }))[0]).toBe('kernels');
+  });
   it('are of one step of the average rank, and add up', () => {
     const rows = part_rows(report_with({ counted, steps: steps_with([step_with(0), step_with(1)]) }));
     expect(rows.filter(({ is_cause }) => !is_cause).reduce((sum, { time_s }) => sum + time_s, 0)).toBeCloseTo(0.5);
