@@ -120,7 +120,8 @@ class CallPaths(unittest.TestCase):
 
     def test_text_and_exports_have_them(self):
         place = self.place(self.of_class + "exchange", "first exchange")
-        self.assertIn(place, output_of(COMMAND, "report", self.recording, "--whole-run", "--all"))
+        text = output_of(COMMAND, "report", self.recording, "--whole-run", "--all", "--top", "1000")
+        self.assertIn(place, " ".join(text.split()))  # lines are broken anywhere
         tables = str(pathlib.Path(self.folder.name) / "tables")
         output_of(COMMAND, "export", self.recording, "--csv", tables)
         self.assertRegex((pathlib.Path(tables) / "mpi_calls.csv").read_text(), re.escape(place))
