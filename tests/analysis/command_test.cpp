@@ -406,6 +406,20 @@ TEST_F(Command, run_of_a_program_that_is_not_there_ends_with_127) {
   EXPECT_EQ(outcome.errors, "penstock: ./not-there: no such program\n");
 }
 
+TEST_F(Command, run_of_a_launcher_starts_nothing_and_ends_with_2) {
+  const std::filesystem::path started = file("started");
+  for (const char* name : {"mpiexec", "mpirun.openmpi", "srun"}) {
+    const std::filesystem::path launcher = file(name);
+    std::ofstream(launcher) << "#!/bin/sh\ntouch " << started.string() << "\n";
+    std::filesystem::permissions(launcher, std::filesystem::perms::owner_all);
+    const Outcome outcome = penstock("run " + launcher.string() + " -n 2 /bin/true");
+    EXPECT_EQ(outcome.exit_code, 2) << name;
+    EXPECT_NE(outcome.errors.find(launcher.string() + " -n 4 penstock run ./app"), std::string::npos)
+        << outcome.errors;
+    EXPECT_FALSE(std::filesystem::exists(started)) << name;
+  }
+}
+
 TEST_F(Command, run_of_a_file_that_is_no_program_ends_with_126) {
   EXPECT_EQ(penstock("run /etc/passwd").exit_code, 126);
 }
