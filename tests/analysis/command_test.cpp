@@ -450,5 +450,11 @@ TEST_F(Command, info_names_both_mpis_and_the_gpu_driver) {
   }
 }
 
+TEST_F(Command, info_says_whether_this_build_is_for_the_simulated_gpu) {
+  const bool is_simulated = penstock("--version").output.find("simulated GPU") != std::string::npos;
+  const std::string output = penstock("info").output;
+  EXPECT_EQ(output.starts_with("this build         is for the simulated GPU"), is_simulated) << output;
+}
+
 }  // namespace
 }  // namespace penstock::analysis
