@@ -21,6 +21,7 @@
 #include "analysis/cli/skip_options.hpp"
 #include "analysis/cli/terminal.hpp"
 #include "analysis/cli/what_if_option.hpp"
+#include "analysis/cli/whole_number.hpp"
 #include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/report_html.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
@@ -190,12 +191,12 @@ void add_report_command(CLI::App& application, int& exit_code) {
       ->type_name("FILE")
       ->check([](const std::string& to) { return to.empty() ? "a name is missing" : ""; });
   command->add_option("--rank", options->analysis.only_rank, "Figures of this rank alone")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0, most_ranks_named));
   options->analysis.threads = 0;
   command
       ->add_option("--jobs", options->analysis.threads,
                    "Threads that do the work; 0: one for each core, or one in each process under mpiexec")
-      ->check(CLI::Range(0u, 1024u))
+      ->check(whole_number(0, 1024))
       ->capture_default_str();
   command->add_flag("--alone", options->alone,
                     "Under mpiexec: do not wait for the other processes, which make no report");
@@ -209,7 +210,7 @@ void add_report_command(CLI::App& application, int& exit_code) {
   add_skip_options(*command, options->analysis.skip);
   add_what_if_option(*command, options->analysis.what_if);
   command->add_option("--top", options->top, "Rows of each list")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, most_rows))
       ->capture_default_str();
   command->add_flag("--all", options->all,
                     "Every section: kernels beside the waits, collectives, phases, messages");

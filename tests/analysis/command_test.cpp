@@ -77,6 +77,29 @@ TEST_F(Command, wrong_use_ends_with_2_and_says_how_to_get_help) {
   }
 }
 
+TEST_F(Command, a_number_out_of_range_is_told_in_words) {
+  struct Case {
+    const char* arguments;
+    const char* words;
+  };
+  for (const Case& each :
+       {Case{"report --top -1", "--top: \"-1\" is not a whole number of at least 1"},
+        {"report --top 0", "--top: \"0\" is not a whole number of at least 1"},
+        {"report --top 1.5", "--top: \"1.5\" is not a whole number of at least 1"},
+        {"report --top 99999999999999999999", "--top: \"99999999999999999999\" is too large"},
+        {"report --rank -1", "--rank: \"-1\" is not a whole number of at least 0"},
+        {"report --rank 9999999999", "--rank: \"9999999999\" is too large"},
+        {"report --jobs 1025", "--jobs: \"1025\" is not a whole number from 0 to 1024"},
+        {"diff --top 0 a b", "--top: \"0\" is not a whole number of at least 1"},
+        {"trend --top x a", "--top: \"x\" is not a whole number of at least 1"},
+        {"scale --ranks 8,0 a", "--ranks: \"0\" is not a whole number of at least 1"},
+        {"tune --time-limit 0", "--time-limit: \"0\" is not a whole number from 1 to 3600"}}) {
+    const Outcome outcome = penstock(each.arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << each.arguments;
+    EXPECT_EQ(outcome.errors, std::string(each.words) + "\nRun with --help for more information.\n");
+  }
+}
+
 TEST_F(Command, report_prints_no_escape_codes_into_a_file) {
   const Outcome outcome = penstock("report " + make_recording().string());
   EXPECT_EQ(outcome.exit_code, 0);
