@@ -81,6 +81,20 @@ void require_what_belongs_together(const ReportOptions& options) {
   }
 }
 
+/// Says on stderr what --what-if asked and the report does not answer. Returns whether it answers all.
+bool answers_what_if(const ReportOptions& options, const analysis::Report& result) {
+  if (options.analysis.what_if.empty()) {
+    return true;
+  }
+  const std::vector<std::string> why_not =
+      result.replay ? result.replay->not_answered
+                    : std::vector{result.why_no_replay.empty() ? "nothing is counted" : result.why_no_replay};
+  for (const std::string& each : why_not) {
+    fmt::print(stderr, "penstock report: --what-if cannot be answered: {}\n", analysis::printable(each));
+  }
+  return why_not.empty();
+}
+
 /// Prints the report. Returns the exit code.
 int show(const ReportOptions& options, const analysis::Report& result,
          const std::optional<analysis::job_timeline::JobTimeline>& timeline) {
@@ -92,11 +106,7 @@ int show(const ReportOptions& options, const analysis::Report& result,
   } else if (options.html.empty()) {
     fmt::print("{}", analysis::to_text(result, {wants_colours(), options.top, options.all}));
   }
-  const bool is_answered = options.analysis.what_if.empty() || result.replay;
-  if (!is_answered) {
-    fmt::print(stderr, "penstock report: --what-if cannot be answered: {}\n",
-               result.why_no_replay.empty() ? "nothing is counted" : result.why_no_replay);
-  }
+  const bool is_answered = answers_what_if(options, result);
   const int code = check(options.fail_if, result, compare_with_baseline(options, result), "report");
   return code == 0 && !is_answered ? cannot_be_told : code;
 }
