@@ -12,6 +12,7 @@
 #include "analysis/cli/manual/help_format.hpp"
 #include "analysis/cli/manual/version.hpp"
 #include "analysis/cli/terminal.hpp"
+#include "analysis/cli/written_output.hpp"
 
 int main(int argc, char** argv) {
   CLI::App application(
@@ -58,10 +59,10 @@ int main(int argc, char** argv) {
   try {
     application.parse(words);
   } catch (const CLI::ParseError& error) {
-    return application.exit(error) == 0 ? 0 : exit_usage;
+    return penstock::cli::code_once_written(application.exit(error) == 0 ? 0 : exit_usage);
   } catch (const std::exception& error) {
     fmt::print(stderr, "penstock: {}\n", error.what());
     return 1;
   }
-  return exit_code;
+  return penstock::cli::code_once_written(exit_code);
 }

@@ -22,6 +22,7 @@
 #include "analysis/cli/terminal.hpp"
 #include "analysis/cli/what_if_option.hpp"
 #include "analysis/cli/whole_number.hpp"
+#include "analysis/cli/written_output.hpp"
 #include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/report_html.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
@@ -141,9 +142,7 @@ int report_together(const ReportOptions& options, MpiTeam& team) {
     const analysis::Report result = with_progress(shared, [&](const auto& with_bar) {
       return *analysis::analyse_together(options.recording, with_bar, team, timeline ? &*timeline : nullptr);
     });
-    const int exit_code = show(options, result, timeline);
-    std::fflush(stdout);
-    return team.common(exit_code);
+    return team.common(code_once_written(show(options, result, timeline)));
   } catch (const analysis::CommonTraceError& error) {
     if (team.own() == 0) {
       fmt::print(stderr, "penstock: {}\n", error.what());

@@ -108,6 +108,24 @@ TEST_F(Command, report_prints_no_escape_codes_into_a_file) {
   EXPECT_EQ(outcome.errors, "");
 }
 
+TEST_F(Command, output_that_cannot_be_written_is_an_error_of_every_command) {
+  const std::string recording = make_recording().string();
+  for (const std::string& arguments :
+       {"report " + recording, "report --json " + recording, "report --now " + recording,
+        "diff " + recording + " " + recording, "trend " + recording,
+        "export --force --csv " + file("csv").string() + " " + recording, std::string("info"),
+        std::string("help"), std::string("help causes"), std::string("man"), std::string("completion bash"),
+        std::string("--version"), std::string("report --help")}) {
+    const std::string errors = file("full").string();
+    const int status = std::system((PENSTOCK_COMMAND " " + arguments + " >/dev/full 2>" + errors).c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 1) << arguments;
+    // CLI11 flushes its texts itself, and so why is not known
+    const bool says_why = content_of(errors).find("No space left on device") != std::string::npos;
+    EXPECT_TRUE(says_why || content_of(errors) == "penstock: the output could not be written\n")
+        << arguments << ": " << content_of(errors);
+  }
+}
+
 TEST_F(Command, report_writes_json) {
   const Outcome outcome = penstock("report --json " + make_recording().string());
   EXPECT_EQ(outcome.exit_code, 0);
