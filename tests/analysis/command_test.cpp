@@ -452,6 +452,40 @@ TEST_F(Command, run_of_a_program_that_is_not_there_ends_with_127) {
   EXPECT_EQ(outcome.errors, "penstock: ./not-there: no such program\n");
 }
 
+TEST_F(Command, run_refuses_parts_of_a_run_that_cannot_be_read) {
+  struct Case {
+    const char* arguments;
+    const char* words;
+  };
+  const char* const window =
+      " is neither a range (step, step:100, step:100: or step:100:200, counted from 1) nor profiler\n";
+  const char* const ranks = " is not a list of ranks, such as 0,3-5\n";
+  for (const Case& each :
+       {Case{"--window sweep:20:10", window},
+        {"--window sweep:a:b", window},
+        {"--window sweep:0:0", window},
+        {"--window sweep:", window},
+        {"--window :3", window},
+        {"--window ''", window},
+        {"--ranks foo", ranks},
+        {"--ranks 3-1", ranks},
+        {"--ranks 0,", ranks},
+        {"--ranks ''", ranks},
+        {"--keep-last x", " is not a number of bytes, such as 200M\n"},
+        {"--keep-last 1K", " is too little: a rank with one thread takes 1540K, and usual is 200M\n"},
+        {"--keep-last 1539K", " is too little: a rank with one thread takes 1540K, and usual is 200M\n"}}) {
+    const Outcome outcome = penstock(std::string("run ") + each.arguments + " /bin/echo started");
+    EXPECT_EQ(outcome.exit_code, 2) << each.arguments;
+    EXPECT_NE(outcome.errors.find(each.words), std::string::npos) << each.arguments << ": " << outcome.errors;
+    EXPECT_EQ(outcome.output, "") << each.arguments;
+  }
+  for (const char* good : {"--window sweep", "--window sweep:3", "--window sweep:3:", "--window sweep:3:5",
+                           "--window profiler", "--window solver::step:3:5", "--window 'MPI: halo'",
+                           "--ranks 0,3-5", "--ranks 7", "--keep-last 1540K", "--keep-last 200M"}) {
+    EXPECT_EQ(penstock(std::string("run ") + good + " /bin/echo started").output, "started\n") << good;
+  }
+}
+
 TEST_F(Command, run_of_a_launcher_starts_nothing_and_ends_with_2) {
   const std::filesystem::path started = file("started");
   for (const char* name : {"mpiexec", "mpirun.openmpi", "srun"}) {
