@@ -77,6 +77,19 @@ TEST_F(Command, wrong_use_ends_with_2_and_says_how_to_get_help) {
   }
 }
 
+TEST_F(Command, an_unknown_command_is_named_with_the_nearest_known_one) {
+  const Outcome typo = penstock("reprot recording");
+  EXPECT_EQ(typo.exit_code, 2);
+  EXPECT_EQ(typo.errors,
+            "penstock: there is no command \"reprot\"; did you mean \"report\"?\n"
+            "Run with --help for more information.\n");
+  const Outcome other = penstock("visualise recording");
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_TRUE(
+      other.errors.starts_with("penstock: there is no command \"visualise\"; there are run, report, diff, "))
+      << other.errors;
+}
+
 TEST_F(Command, a_number_out_of_range_is_told_in_words) {
   struct Case {
     const char* arguments;
