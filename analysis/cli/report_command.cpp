@@ -57,7 +57,12 @@ std::optional<analysis::Baseline> compare_with_baseline(const ReportOptions& opt
   }
   const analysis::Report baseline = with_progress(
       options.analysis, [&](const auto& with_bar) { return analysis::analyse(options.baseline, with_bar); });
-  return std::optional<analysis::Baseline>(std::in_place, baseline, result);
+  std::optional<analysis::Baseline> compared(std::in_place, baseline, result);
+  if (const std::string& what = compared->what_differs(); !what.empty()) {
+    fmt::print(stderr, "penstock report: --baseline is of another kind of run: {}\n",
+               analysis::printable(what));
+  }
+  return compared;
 }
 
 /// Throws if a change is asked for without a baseline, a baseline without a change, or figures of this

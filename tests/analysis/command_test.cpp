@@ -236,9 +236,11 @@ TEST_F(Command, a_condition_that_cannot_be_read_is_wrong_use) {
 }
 
 /// Returns a recording of 30 steps, each so long.
-std::filesystem::path steps_of(std::uint64_t step_ns, const std::filesystem::path& directory) {
+std::filesystem::path steps_of(std::uint64_t step_ns, const std::filesystem::path& directory,
+                               const char* mpi_version = "MPICH Version: 4.0.2") {
   std::filesystem::create_directory(directory);
   testing::RecordingBuilder rank(0, 1);
+  std::snprintf(rank.header().mpi_version, sizeof rank.header().mpi_version, "%s", mpi_version);
   rank.runs(0, 30 * step_ns);
   for (std::uint64_t begin = 0; begin < 30 * step_ns; begin += step_ns) {
     rank.range("step", begin, begin + step_ns)
@@ -262,6 +264,20 @@ TEST_F(Command, report_compares_with_a_baseline) {
   EXPECT_EQ(penstock(report + " --fail-if 'step > +5%' --whole-run").exit_code, 4)
       << "there are no steps then";
   EXPECT_EQ(penstock("report " + after + " --fail-if 'step > +5%' --baseline /nowhere").exit_code, 1);
+}
+
+TEST_F(Command, report_says_that_a_baseline_is_of_another_mpi_and_goes_on) {
+  const std::string before = steps_of(2'000'000, file("before")).string();
+  const std::string same = steps_of(2'200'000, file("same")).string();
+  const std::string other = steps_of(2'200'000, file("other"), "Open MPI v4.1.4, package: Debian").string();
+  const std::string report = "report --fail-if 'step > +5%' --baseline " + before + " ";
+  EXPECT_EQ(penstock(report + same).errors.find("another kind of run"), std::string::npos);
+  const Outcome outcome = penstock(report + other);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_TRUE(
+      outcome.errors.starts_with("penstock report: --baseline is of another kind of run: MPI libraries "
+                                 "differ: MPICH 4.0.2; Open MPI v4.1.4\n"))
+      << outcome.errors;
 }
 
 TEST_F(Command, report_now_says_what_ranks_are_in_without_figures) {
