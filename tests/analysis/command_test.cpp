@@ -286,6 +286,7 @@ TEST_F(Command, report_now_says_what_ranks_are_in_without_figures) {
   testing::RecordingBuilder(0, 2)
       .never_finishes()
       .alive_until(500)
+      .fact("commit", "0123abc")
       .in_call({.function = "MPI_Recv", .begin = 100, .peer = 1, .tag = 7})
       .write(recording);
   const Outcome text = penstock("report --now " + recording.string());
@@ -295,6 +296,7 @@ TEST_F(Command, report_now_says_what_ranks_are_in_without_figures) {
   EXPECT_EQ(text.output.find("Where the time goes"), std::string::npos);
   const Outcome json = penstock("report --now --json " + recording.string());
   EXPECT_EQ(nlohmann::json::parse(json.output).at("schema"), "penstock-look-1");
+  EXPECT_EQ(nlohmann::json::parse(json.output).at("job").at("commit"), "0123abc");
 }
 
 TEST_F(Command, report_now_of_a_job_that_ended_says_so) {
