@@ -10,20 +10,19 @@
 
 #include "analysis/recording/symbol_names.hpp"
 #include "analysis/report/text_figures.hpp"
-#include "analysis/tables/pattern.hpp"
 
 namespace penstock::analysis {
 namespace {
 
+std::string stream_of(const KernelFactor& asked) {
+  return asked.stream ? fmt::format(" on stream {}", *asked.stream) : "";
+}
+
 std::string words_of(const KernelFactor& asked, std::size_t kernels, std::size_t names) {
-  const std::string on_stream = asked.stream ? fmt::format(" on stream {}", *asked.stream) : "";
-  if (kernels == 0) {
-    return fmt::format("no kernel{} has a name that matches \"{}\"", on_stream, asked.pattern);
-  }
   return fmt::format("the {} \"{}\"{}{} take{} {} of {} time",
                      kernels == 1 ? "kernel" : count_text(kernels) + " kernels", asked.pattern,
-                     names > 1 ? fmt::format(" ({} names)", names) : "", on_stream, kernels == 1 ? "s" : "",
-                     percent_text(asked.factor), kernels == 1 ? "its" : "their");
+                     names > 1 ? fmt::format(" ({} names)", names) : "", stream_of(asked),
+                     kernels == 1 ? "s" : "", percent_text(asked.factor), kernels == 1 ? "its" : "their");
 }
 
 }  // namespace
@@ -33,9 +32,9 @@ bool KernelFactors::Asked::means(const GraphRank& rank, const RankLayout::Kernel
     return false;
   }
   const std::uint32_t name = rank.kernel_name(kernel);
-  const auto [known, is_new] = matches_name.try_emplace(name, false);
+  const auto [known, is_new] = is_meant.try_emplace(name, false);
   if (is_new) {
-    known->second = matches(of.pattern, readable_symbol(rank.names.at(name)));
+    known->second = matches_name(of.pattern, readable_symbol(rank.names.at(name)));
   }
   return known->second;
 }
@@ -53,12 +52,13 @@ void KernelFactors::add(const GraphRank& rank) {
 std::vector<WhatIfFigures> KernelFactors::answers(ReplayGraph& graph) const {
   std::vector<WhatIfFigures> answers;
   for (const Asked& each : asked_) {
+    if (each.kernels.empty()) continue;
     Scenario scenario;
     for (const NodeId kernel : each.kernels) {
       scenario.work_ns[kernel] = static_cast<std::uint64_t>(
           std::llround(static_cast<double>(graph.work_ns(kernel)) * each.of.factor));
     }
-    const auto names = std::count_if(each.matches_name.begin(), each.matches_name.end(),
+    const auto names = std::count_if(each.is_meant.begin(), each.is_meant.end(),
                                      [](const auto& name) { return name.second; });
     answers.push_back({each.of.stream
                            ? fmt::format("kernels:{}@{}={}", each.of.pattern, *each.of.stream, each.of.factor)
@@ -67,6 +67,17 @@ std::vector<WhatIfFigures> KernelFactors::answers(ReplayGraph& graph) const {
                        graph.run(scenario), std::nullopt, true});
   }
   return answers;
+}
+
+std::vector<std::string> KernelFactors::why_not_answered() const {
+  std::vector<std::string> why;
+  for (const Asked& each : asked_) {
+    if (each.kernels.empty()) {
+      why.push_back(
+          fmt::format("no kernel{} has a name that matches \"{}\"", stream_of(each.of), each.of.pattern));
+    }
+  }
+  return why;
 }
 
 }  // namespace penstock::analysis

@@ -20,8 +20,10 @@ class KernelFactors {
     for (const KernelFactor& each : factors) asked_.push_back({each});
   }
   void add(const GraphRank& rank);
-  /// Returns one answer for each that was asked, in this order. `graph`: joined.
+  /// Returns one answer for each that was asked and means a kernel, in this order. `graph`: joined.
   [[nodiscard]] std::vector<WhatIfFigures> answers(ReplayGraph& graph) const;
+  /// Returns why the others have no answer, a line each.
+  [[nodiscard]] std::vector<std::string> why_not_answered() const;
 
  private:
   struct Asked {
@@ -29,7 +31,7 @@ class KernelFactors {
 
     KernelFactor of;
     std::vector<NodeId> kernels = {};
-    std::unordered_map<std::uint32_t, bool> matches_name = {};  ///< by the number of a name
+    std::unordered_map<std::uint32_t, bool> is_meant = {};  ///< by the number of a name
   };
   std::vector<Asked> asked_;
 };

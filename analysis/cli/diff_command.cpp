@@ -17,6 +17,7 @@
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/skip_options.hpp"
 #include "analysis/cli/terminal.hpp"
+#include "analysis/cli/whole_number.hpp"
 #include "analysis/comparison/diff.hpp"
 #include "analysis/comparison/diff_text.hpp"
 #include "analysis/comparison/report_html.hpp"
@@ -138,7 +139,7 @@ void add_diff_command(CLI::App& application, int& exit_code) {
       ->check([](const std::string& to) { return to.empty() ? "a name is missing" : ""; });
   add_skip_options(*command, options->analysis.skip);
   command->add_option("--top", options->top, "Call sites shown")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, most_rows))
       ->capture_default_str();
   command->callback([options, &exit_code] {
     if (options->pair.empty() && options->before.empty()) {

@@ -13,6 +13,7 @@
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/launch/elf_needs.hpp"
 #include "analysis/cli/launch/launch_plan.hpp"
+#include "analysis/cli/manual/version.hpp"
 #include "analysis/cli/tuning_text.hpp"
 #include "analysis/report/text_figures.hpp"
 #include "transports/machine.hpp"
@@ -82,9 +83,23 @@ void show_gpus(const transports::MachineInfo& machine) {
   }
 }
 
+/// Without this, a user would look for the transports of a recording in the lines below, which are of this
+/// machine.
+void show_build(const transports::MachineInfo& machine) {
+  if (!is_for_simulated_gpu()) {
+    return;
+  }
+  show_line("this build", "is for the simulated GPU, for trying Penstock without one: all but speed is real");
+  if (!machine.driver_found) {
+    show_line("", "programs of this build bring that GPU along, so their jobs have a driver and use");
+    show_line("", "transports that are closed below: this command and other programs do not see it");
+  }
+}
+
 int info() {
-  show_mpi();
   const transports::MachineInfo machine = transports::survey();
+  show_build(machine);
+  show_mpi();
   show_gpus(machine);
   show_library(
       "CUPTI", {"libcupti.so.13", "libcupti.so.12", "libcupti.so"},

@@ -12,6 +12,8 @@
 #include "analysis/cli/manual/help_format.hpp"
 #include "analysis/cli/manual/version.hpp"
 #include "analysis/cli/terminal.hpp"
+#include "analysis/cli/unknown_command.hpp"
+#include "analysis/cli/written_output.hpp"
 
 int main(int argc, char** argv) {
   CLI::App application(
@@ -35,7 +37,6 @@ int main(int argc, char** argv) {
   const auto separator = std::find(words.begin(), words.end(), "--");
   const std::vector<std::string> behind_separator(separator, words.end());
   words.erase(separator, words.end());
-  std::reverse(words.begin(), words.end());  // the order that CLI11 expects
 
   constexpr int exit_usage = 2;
   int exit_code = 0;
@@ -55,13 +56,18 @@ int main(int argc, char** argv) {
       "something cannot be told. "
       "`penstock run` ends as the program does, with 126 if it cannot be executed and 127 if it is not "
       "there.");
+  if (const std::string why = penstock::cli::why_no_command(application, words); !why.empty()) {
+    fmt::print(stderr, "penstock: {}\nRun with --help for more information.\n", why);
+    return exit_usage;
+  }
+  std::reverse(words.begin(), words.end());  // the order that CLI11 expects
   try {
     application.parse(words);
   } catch (const CLI::ParseError& error) {
-    return application.exit(error) == 0 ? 0 : exit_usage;
+    return penstock::cli::code_once_written(application.exit(error) == 0 ? 0 : exit_usage);
   } catch (const std::exception& error) {
     fmt::print(stderr, "penstock: {}\n", error.what());
     return 1;
   }
-  return exit_code;
+  return penstock::cli::code_once_written(exit_code);
 }

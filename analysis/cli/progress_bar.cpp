@@ -22,12 +22,8 @@ std::size_t columns_of_terminal() {
 ProgressBar::ProgressBar() : on_terminal_(::isatty(STDERR_FILENO) != 0) {}
 
 void ProgressBar::show(std::size_t done, std::size_t all, const std::string& what) {
+  if (!on_terminal_) return;  // in a log of continuous integration such lines look like complaints
   const double share = all == 0 ? 1 : static_cast<double>(done) / static_cast<double>(all);
-  if (!on_terminal_) {
-    if (what != shown_) fmt::print(stderr, "{:>3.0f} % {}\n", 100 * share, what);
-    shown_ = what;
-    return;
-  }
   constexpr std::size_t bar_columns = 24;
   constexpr std::size_t other_columns = 9;  // share and blanks
   const std::string bar = analysis::bar_text(share, bar_columns);

@@ -1,5 +1,5 @@
-// Shows a command's progress: on a terminal as a bar that is redrawn, elsewhere as a line per activity.
-// Writes to stderr. Must not know the work.
+// Shows a command's progress on a terminal, as a bar that is redrawn; elsewhere nothing but lines that are to
+// stay. Writes to stderr. Must not know the work.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,6 @@ class ProgressBar {
 
   bool on_terminal_;
   bool is_drawn_ = false;
-  std::string shown_;  ///< the last activity, without a terminal
 };
 
 /// A bar that appears after a second.

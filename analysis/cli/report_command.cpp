@@ -22,6 +22,8 @@
 #include "analysis/cli/skip_options.hpp"
 #include "analysis/cli/terminal.hpp"
 #include "analysis/cli/what_if_option.hpp"
+#include "analysis/cli/whole_number.hpp"
+#include "analysis/cli/written_output.hpp"
 #include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/report_html.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
@@ -72,7 +74,12 @@ std::optional<analysis::Baseline> compare_with_baseline(const ReportOptions& opt
       [&] {
         return std::vector<const analysis::Report*>{&baseline, again ? &*again : &result};
       });
-  return std::optional<analysis::Baseline>(std::in_place, baseline, again ? *again : result);
+  std::optional<analysis::Baseline> compared(std::in_place, baseline, again ? *again : result);
+  if (const std::string& what = compared->what_differs(); !what.empty()) {
+    fmt::print(stderr, "penstock report: --baseline is of another kind of run: {}\n",
+               analysis::printable(what));
+  }
+  return compared;
 }
 
 /// Throws if a change is asked for without a baseline, a baseline without a change, or figures of this
@@ -97,6 +104,20 @@ void require_what_belongs_together(const ReportOptions& options) {
   }
 }
 
+/// Says on stderr what --what-if asked and the report does not answer. Returns whether it answers all.
+bool answers_what_if(const ReportOptions& options, const analysis::Report& result) {
+  if (options.analysis.what_if.empty()) {
+    return true;
+  }
+  const std::vector<std::string> why_not =
+      result.replay ? result.replay->not_answered
+                    : std::vector{result.why_no_replay.empty() ? "nothing is counted" : result.why_no_replay};
+  for (const std::string& each : why_not) {
+    fmt::print(stderr, "penstock report: --what-if cannot be answered: {}\n", analysis::printable(each));
+  }
+  return why_not.empty();
+}
+
 /// Prints the report. Returns the exit code.
 int show(const ReportOptions& options, const analysis::Report& result,
          const std::optional<analysis::job_timeline::JobTimeline>& timeline) {
@@ -109,11 +130,7 @@ int show(const ReportOptions& options, const analysis::Report& result,
     fmt::print("{}",
                analysis::to_text(result, {wants_colours(), options.top, options.all, report_columns()}));
   }
-  const bool is_answered = options.analysis.what_if.empty() || result.replay;
-  if (!is_answered) {
-    fmt::print(stderr, "penstock report: --what-if cannot be answered: {}\n",
-               result.why_no_replay.empty() ? "nothing is counted" : result.why_no_replay);
-  }
+  const bool is_answered = answers_what_if(options, result);
   const int code = check(options.fail_if, result, compare_with_baseline(options, result), "report");
   return code == 0 && !is_answered ? cannot_be_told : code;
 }
@@ -148,9 +165,7 @@ int report_together(const ReportOptions& options, MpiTeam& team) {
     const analysis::Report result = with_progress(shared, [&](const auto& with_bar) {
       return *analysis::analyse_together(options.recording, with_bar, team, timeline ? &*timeline : nullptr);
     });
-    const int exit_code = show(options, result, timeline);
-    std::fflush(stdout);
-    return team.common(exit_code);
+    return team.common(code_once_written(show(options, result, timeline)));
   } catch (const analysis::CommonTraceError& error) {
     if (team.own() == 0) {
       fmt::print(stderr, "penstock: {}\n", error.what());
@@ -209,12 +224,12 @@ void add_report_command(CLI::App& application, int& exit_code) {
       ->type_name("FILE")
       ->check([](const std::string& to) { return to.empty() ? "a name is missing" : ""; });
   command->add_option("--rank", options->analysis.only_rank, "Figures of this rank alone")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0, most_ranks_named));
   options->analysis.threads = 0;
   command
       ->add_option("--jobs", options->analysis.threads,
                    "Threads that do the work; 0: one for each core, or one in each process under mpiexec")
-      ->check(CLI::Range(0u, 1024u))
+      ->check(whole_number(0, 1024))
       ->capture_default_str();
   command->add_flag("--alone", options->alone,
                     "Under mpiexec: do not wait for the other processes, which make no report");
@@ -228,7 +243,7 @@ void add_report_command(CLI::App& application, int& exit_code) {
   add_skip_options(*command, options->analysis.skip);
   add_what_if_option(*command, options->analysis.what_if);
   command->add_option("--top", options->top, "Rows of each list")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, most_rows))
       ->capture_default_str();
   command->add_flag("--all", options->all,
                     "Every section: kernels beside the waits, collectives, phases, messages");

@@ -13,7 +13,7 @@
 
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/launch/launch_plan.hpp"
-#include "transports/host/byte_sizes.hpp"
+#include "analysis/cli/record_options.hpp"
 #include "transports/kinds/transport_kind.hpp"
 
 namespace penstock::cli {
@@ -82,18 +82,17 @@ void add_run_command(CLI::App& application, const std::vector<std::string>& behi
           "Record only this part of the run: while an NVTX range is entered the FIRST to the LAST time "
           "(step:100:200; step: once; step:100: from then on), or from cudaProfilerStart to "
           "cudaProfilerStop (profiler)")
-      ->type_name("RANGE[:FIRST[:LAST]]");
+      ->type_name("RANGE[:FIRST[:LAST]]")
+      ->check(why_no_window);
   command
       ->add_option("--ranks", options->ranks, "Record only these ranks: 0,3-5. The others move GPU buffers")
-      ->type_name("LIST");
+      ->type_name("LIST")
+      ->check(why_no_ranks);
   command
       ->add_option("--keep-last", options->keep_last,
                    "Keep so many bytes of each rank's newest records, not of its first: 200M")
       ->type_name("SIZE")
-      ->check([](const std::string& text) {
-        std::uint64_t bytes = 0;
-        return transports::parse_bytes(text, bytes) ? "" : "is not a number of bytes, such as 200M";
-      });
+      ->check(why_not_kept);
   command->add_flag("--no-record", *no_record, "Move GPU buffers, record nothing");
   command
       ->add_option("--transport", options->transport,

@@ -14,6 +14,7 @@
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/common_steps.hpp"
 #include "analysis/cli/terminal.hpp"
+#include "analysis/cli/whole_number.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/scaling/scaling_text.hpp"
 
@@ -88,7 +89,7 @@ void add_scale_command(CLI::App& application, int& exit_code) {
                    "Numbers of ranks to predict, instead of twice and four times the largest")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1, most_ranks_named));
   CLI::Option* const whole_run =
       command->add_flag("--whole-run", options->analysis.whole_run, "Whole runs, not steps");
   command->add_option("--step", options->analysis.step_range, "The NVTX range that is a step of the program")

@@ -17,6 +17,7 @@
 #include "analysis/cli/common_steps.hpp"
 #include "analysis/cli/conditions.hpp"
 #include "analysis/cli/terminal.hpp"
+#include "analysis/cli/whole_number.hpp"
 #include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/trend.hpp"
 #include "analysis/comparison/trend_text.hpp"
@@ -135,7 +136,7 @@ void add_trend_command(CLI::App& application, int& exit_code) {
       ->excludes(whole_run);
   command->add_flag("--json", options->json, "Write JSON (schema penstock-trend-1) instead of text");
   command->add_option("--top", options->top, "Newest runs shown")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1, most_rows))
       ->capture_default_str();
   add_fail_if_option(
       *command, options->fail_if,

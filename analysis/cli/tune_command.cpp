@@ -19,6 +19,7 @@
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/progress_bar.hpp"
 #include "analysis/cli/tuning_text.hpp"
+#include "analysis/cli/whole_number.hpp"
 #include "transports/host/retried.hpp"
 #include "transports/tune/pair.hpp"
 #include "transports/tune/tune.hpp"
@@ -130,7 +131,7 @@ void add_tune_command(CLI::App& application, int& exit_code) {
   command->add_flag("--quick", options->quick, "Payloads up to 16 MiB only, and fewer of them");
   command
       ->add_option("--time-limit", options->limit_s, "Seconds; what is not measured by then stays as shipped")
-      ->check(CLI::Range(1, 3600))
+      ->check(whole_number(1, 3600))
       ->capture_default_str();
   command->add_option(tune::worker_option, options->worker)->delimiter(',')->expected(4)->group("");
   command->callback([options, &exit_code] {

@@ -59,9 +59,9 @@ inline void add_what_if_option(CLI::App& command, std::vector<analysis::KernelFa
               what_if.push_back(std::move(*asked));
             }
           },
-          "How long would it take if kernels took FACTOR of their time? PATTERN is a kernel's name, '*' "
-          "stands "
-          "for anything, '@7' behind it for stream 7 alone: 'hop*=0.5'; 0 leaves them out. May be given "
+          "How long would it take if kernels took FACTOR of their time? PATTERN is a kernel's name, with its "
+          "namespaces and template arguments or without, '*' stands for anything, '@7' behind it for stream "
+          "7 alone: 'hop*=0.5'; 0 leaves them out. May be given "
           "several times")
       ->type_name("PATTERN=FACTOR")
       ->allow_extra_args(false);  // otherwise it would take the recording for a second one

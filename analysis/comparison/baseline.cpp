@@ -1,5 +1,8 @@
 #include "analysis/comparison/baseline.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "analysis/report/text_figures.hpp"
@@ -22,6 +25,7 @@ std::string why_unusable(const Report& report, const char* which) {
 
 Baseline::Baseline(const Report& baseline, const Report& report)
     : why_not_(why_unusable(baseline, "the baseline ")),
+      what_differs_(fmt::format("{}", fmt::join(circumstances_that_differ({baseline}, {report}), ", and "))),
       lost_gpu_records_(lost_gpu_records(baseline) || lost_gpu_records(report)) {
   if (why_not_.empty()) {
     why_not_ = why_unusable(report, "the recording ");

@@ -15,6 +15,8 @@ class Baseline {
   /// Returns the change in the condition's unit, and 0 for one that may be chance; nullopt if that is
   /// unknown.
   [[nodiscard]] std::optional<double> change(const FailCondition& condition) const;
+  /// Returns what else differs, such as the program or its MPI, in one line; empty: nothing.
+  [[nodiscard]] const std::string& what_differs() const noexcept { return what_differs_; }
   /// Returns why it is unknown.
   [[nodiscard]] std::string why_unknown(const FailCondition& condition) const;
 
@@ -23,7 +25,8 @@ class Baseline {
   [[nodiscard]] std::string why_not_comparable(const FailCondition& condition) const;
 
   Diff diff_;
-  std::string why_not_;            ///< no figure can be compared; empty if some can
+  std::string why_not_;  ///< no figure can be compared; empty if some can
+  std::string what_differs_;
   bool lost_gpu_records_ = false;  ///< in either
 };
 

@@ -17,6 +17,27 @@
 namespace penstock::analysis {
 namespace {
 
+/// Adds "WHAT differ: one; other" if a text is not the same of all reports.
+template <typename TextOf>
+void add_if_differ(std::vector<std::string>& remarks, const char* what, const std::vector<Report>& before,
+                   const std::vector<Report>& after, const TextOf& text_of) {
+  std::set<std::string> texts;
+  for (const std::vector<Report>* const reports : {&before, &after}) {
+    for (const Report& each : *reports) {
+      texts.insert(text_of(each));
+    }
+  }
+  if (texts.size() > 1) {
+    remarks.push_back(fmt::format("{} differ: {}", what, fmt::join(texts, "; ")));
+  }
+}
+
+std::string gpus_or_none(const Report& report) {
+  return report.simulated_gpu     ? "simulated"
+         : report.devices.empty() ? "none"
+                                  : fmt::format("{}", fmt::join(report.devices, ", "));
+}
+
 std::uint64_t sum_of(const TimeByCause& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
 }
@@ -294,26 +315,12 @@ class Comparison {
         }
       }
     }
-    const auto differ = [&](const char* what, auto figure) {
-      std::set<std::string> values;
-      for (const std::vector<Report>* const reports : {&before_, &after_}) {
-        for (const Report& each : *reports) {
-          values.insert(figure(each));
-        }
-      }
-      if (values.size() > 1) {
-        diff_.remarks.push_back(fmt::format("{} differ: {}", what, fmt::join(values, "; ")));
-      }
-    };
-    differ("numbers of ranks", [](const Report& report) { return std::to_string(report.world_size); });
-    differ("GPUs", [](const Report& report) {
-      return report.simulated_gpu ? std::string("simulated")
-                                  : fmt::format("{}", fmt::join(report.devices, ", "));
-    });
-    differ("MPI libraries", [](const Report& report) { return short_version(report.mpi_version); });
-    differ("commands", [](const Report& report) { return command_text(report.program); });
+    for (std::string& each : circumstances_that_differ(before_, after_)) {
+      diff_.remarks.push_back(std::move(each));
+    }
     if (diff_.is_by_step) {
-      differ("marks of the steps", [](const Report& report) { return report.steps->mark; });
+      add_if_differ(diff_.remarks, "marks of the steps", before_, after_,
+                    [](const Report& report) { return report.steps->mark; });
     }
     if (!is_one_measure_) {
       diff_.remarks.emplace_back(
@@ -352,6 +359,19 @@ std::string_view identifier_of(Verdict verdict) noexcept {
       break;
   }
   return "unknown";
+}
+
+std::vector<std::string> circumstances_that_differ(const std::vector<Report>& before,
+                                                   const std::vector<Report>& after) {
+  std::vector<std::string> remarks;
+  add_if_differ(remarks, "numbers of ranks", before, after,
+                [](const Report& report) { return std::to_string(report.world_size); });
+  add_if_differ(remarks, "GPUs", before, after, gpus_or_none);
+  add_if_differ(remarks, "MPI libraries", before, after,
+                [](const Report& report) { return short_version(report.mpi_version); });
+  add_if_differ(remarks, "commands", before, after,
+                [](const Report& report) { return command_text(report.program); });
+  return remarks;
 }
 
 Diff compare(const std::vector<Report>& before, const std::vector<Report>& after) {

@@ -34,6 +34,11 @@ std::string gpus_of(const TrendRun& run) {
   return run.state.simulated_gpu ? "simulated GPU" : fmt::format("{}", fmt::join(run.state.devices, ", "));
 }
 
+std::string gpus_or_none_of(const TrendRun& run) {
+  const std::string gpus = gpus_of(run);
+  return gpus.empty() ? "none" : gpus;
+}
+
 std::string driver_of(const TrendRun& run) {
   return run.facts.driver;
 }

@@ -15,6 +15,8 @@ using RunFact = std::string (*)(const TrendRun& run);
 [[nodiscard]] std::string ranks_of(const TrendRun& run);
 [[nodiscard]] std::string hosts_of(const TrendRun& run);
 [[nodiscard]] std::string gpus_of(const TrendRun& run);
+/// Returns "none" of a run without GPUs, beside others that have some.
+[[nodiscard]] std::string gpus_or_none_of(const TrendRun& run);
 [[nodiscard]] std::string driver_of(const TrendRun& run);
 [[nodiscard]] std::string mpi_of(const TrendRun& run);
 /// Returns so much of the commit as people write.

@@ -192,7 +192,7 @@ class TrendTables {
                              {"job", job_of, true},
                              {"ranks", ranks_of, false},
                              {"nodes", hosts_of, true},
-                             {"GPUs", gpus_of, true},
+                             {"GPUs", gpus_or_none_of, true},
                              {"driver", driver_of, false},
                              {"MPI", mpi_of, false}};
     std::vector<Column> columns;

@@ -78,6 +78,7 @@ void ReplayFigure::finish(Report& report, SiteNames& names) {
     report.replay = replay(*graph_, report, [&](std::uint32_t site) { return names.call_of(site); });
     const std::vector<WhatIfFigures> answers = kernel_factors_.answers(*graph_);
     report.replay->what_if.insert(report.replay->what_if.end(), answers.begin(), answers.end());
+    report.replay->not_answered = kernel_factors_.why_not_answered();
     if (counts_exposed(report)) {
       try_changes(report, names);
     }

@@ -68,6 +68,22 @@ std::vector<SourcePlace> places_in(const Json& json) {
   return places;
 }
 
+/// Returns who may read and write the recordings of a folder: their names of functions and files are no less
+/// private than they are.
+std::filesystem::perms mode_of_recordings(const std::filesystem::path& folder) {
+  using std::filesystem::perms;
+  constexpr perms own = perms::owner_read | perms::owner_write;
+  std::error_code error;
+  for (std::filesystem::directory_iterator each(folder, error), end; each != end; each.increment(error)) {
+    if (each->path().extension() != ".penstock") continue;
+    const perms mode = each->status(error).permissions();
+    constexpr perms readers =
+        perms::group_read | perms::group_write | perms::others_read | perms::others_write;
+    return error ? own : (mode & readers) | own;
+  }
+  return own;
+}
+
 }  // namespace
 
 KeptNames::KeptNames(const std::filesystem::path& recording) {
@@ -138,10 +154,11 @@ void KeptNames::save() {
   // Two commands may write at a time, and others read meanwhile.
   const std::filesystem::path written = fmt::format("{}.{}", file_.string(), ::getpid());
   std::ofstream out(written);
+  std::error_code error;
+  std::filesystem::permissions(written, mode_of_recordings(file_.parent_path()), error);
   out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
   out.close();
-  std::error_code error;
-  if (out) {
+  if (out && !error) {
     std::filesystem::rename(written, file_, error);
   }
   if (!out || error) {

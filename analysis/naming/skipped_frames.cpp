@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "analysis/recording/symbol_names.hpp"
 #include "analysis/tables/pattern.hpp"
 
 namespace penstock::analysis {
@@ -62,7 +63,7 @@ bool SkippedFrames::skips_python(const SourcePlace& place) const {
 bool SkippedFrames::skips(const SourcePlace& place, std::string_view module,
                           const std::vector<std::string_view>& list) const {
   const auto is_of = [&](std::string_view pattern) {
-    return matches(pattern, place.function) || matches(pattern, place.qualified) ||
+    return matches_name(pattern, place.function) || matches_name(pattern, place.qualified) ||
            matches_path(pattern, place.file) || matches_path(pattern, module);
   };
   return std::any_of(patterns_.more.begin(), patterns_.more.end(), is_of) ||

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/recording/job.hpp"
+#include "analysis/recording/rank_trace.hpp"
 #include "analysis/recording/trace_reader.hpp"
 #include "analysis/unfinished/unfinished.hpp"
 
@@ -30,6 +31,36 @@ void take_in(Report& report, const trace::FileHeader& header) {
   add(report.devices, header.device_name);
 }
 
+/// Keeps the facts of a file, whose names may come behind them.
+struct FactReader {
+  void operator()(const trace::Text& record, const trace::BlockHeader&) { strings.append(record); }
+  void operator()(const trace::Fact& record, const trace::BlockHeader&) { facts.push_back(record); }
+  template <typename Record>
+  void operator()(const Record&, const trace::BlockHeader&) {}
+
+  Strings strings;
+  std::vector<trace::Fact> facts;
+};
+
+/// The first rank's file begins with them.
+RunFacts facts_in(const std::filesystem::path& file) {
+  constexpr std::uint64_t enough_bytes = std::uint64_t{8} << 20;
+  TraceReader reader(file);
+  reader.read_at_most(enough_bytes);
+  FactReader read;
+  static_cast<void>(reader.for_each(read));  // flaws are told by whoever reads all
+  RunFacts facts;
+  for (const trace::Fact& each : read.facts) {
+    const std::string& name = read.strings.at(each.name);
+    std::string* const fact = name == "commit"      ? &facts.commit
+                              : name == "batch_job" ? &facts.batch_job
+                              : name == "driver"    ? &facts.driver
+                                                    : nullptr;
+    if (fact != nullptr) *fact = read.strings.at(each.value);
+  }
+  return facts;
+}
+
 }  // namespace
 
 Report look_at_job(const std::filesystem::path& path, const SkipPatterns& skip) {
@@ -38,6 +69,7 @@ Report look_at_job(const std::filesystem::path& path, const SkipPatterns& skip) 
   for (const std::filesystem::path& file : job.files) {
     take_in(report, TraceReader(file).header());
   }
+  if (!job.files.empty()) report.facts = facts_in(job.files.front());
   report.flaws = std::move(job.flaws);
   KeptNames kept(path);
   report.unfinished = look_at_unfinished(job, {most_bytes, skip, &kept});

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdlib>
 
+#include "analysis/tables/pattern.hpp"
+
 namespace penstock::analysis {
 namespace {
 
@@ -40,7 +42,51 @@ std::string without_return_type(const std::string& name) {
   return name;
 }
 
+/// Brackets of "operator<" and "operator()" open and close nothing: what follows that word is left alone.
+bool begins_operator(std::string_view rest) {
+  return rest.starts_with("operator");
+}
+
+/// Removes "kernels::" and "(anonymous namespace)::", and classes, too.
+std::string_view without_namespaces(std::string_view name) {
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i + 1 < name.size(); ++i) {
+    const char each = name[i];
+    if (i == begin && begins_operator(name.substr(i))) break;
+    depth += each == '<' || each == '(' || each == '{'   ? 1
+             : each == '>' || each == ')' || each == '}' ? -1
+                                                         : 0;
+    if (depth == 0 && each == ':' && name[i + 1] == ':') {
+      begin = i + 2;
+      ++i;
+    }
+  }
+  return name.substr(begin);
+}
+
+std::string without_template_arguments(std::string_view name) {
+  std::string plain;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (depth == 0 && begins_operator(name.substr(i))) {
+      return plain.append(name.substr(i));
+    }
+    depth += name[i] == '<' ? 1 : 0;
+    if (depth == 0) plain += name[i];
+    depth -= name[i] == '>' ? 1 : 0;
+  }
+  return plain;
+}
+
 }  // namespace
+
+bool matches_name(std::string_view pattern, std::string_view name) {
+  const std::string_view alone = without_namespaces(name);
+  return matches(pattern, name) || matches(pattern, alone) ||
+         matches(pattern, without_template_arguments(name)) ||
+         matches(pattern, without_template_arguments(alone));
+}
 
 std::string readable_symbol(const std::string& symbol) {
   // A damaged name can have any length, and demangling time grows faster than the length. Unmangled names are

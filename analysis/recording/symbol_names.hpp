@@ -2,11 +2,17 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace penstock::analysis {
 
 /// Turns "_Z8exchangeIdEvi" into "exchange<double>": demangles, and drops return type and parameters, which
 /// are long and add little.
 [[nodiscard]] std::string readable_symbol(const std::string& symbol);
+
+/// Returns true if the user's pattern stands for a function or kernel of this readable name: whole, or
+/// without its namespaces, its template arguments or both, as "hop", "hop*" and "kernels::hop" do for
+/// "kernels::hop<float, 3>".
+[[nodiscard]] bool matches_name(std::string_view pattern, std::string_view name);
 
 }  // namespace penstock::analysis

@@ -40,7 +40,7 @@ struct WhatIfFigures {
 
 /// What the user asks: kernels whose name matches take so much of their time.
 struct KernelFactor {
-  std::string pattern;                       ///< of the readable name; `*` and `?` as shells have them
+  std::string pattern;                       ///< as matches_name() takes it
   double factor;                             ///< ≥ 0; 0 leaves them out, but not their launches
   std::optional<std::uint32_t> stream = {};  ///< of that stream alone, by its number
 };
@@ -83,7 +83,8 @@ struct ReplayFigures {
   std::optional<GpuEfficiencyFigures> gpu_efficiency;
   PathFigures path;
   std::vector<WhatIfFigures> what_if;
-  std::vector<ChangeFigures> changes;  ///< in no particular order
+  std::vector<std::string> not_answered;  ///< what the user asked and no kernel is meant by, in words
+  std::vector<ChangeFigures> changes;     ///< in no particular order
 };
 
 }  // namespace penstock::analysis

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
+#include <tuple>
 
 #include "analysis/report/text_figures.hpp"
 
@@ -57,6 +57,13 @@ std::string how_it_ended(const UnfinishedRankFigures& rank, bool is_one) {
   }
 }
 
+/// Returns when a rank ended, as groups are ordered: with MPI_Abort a launcher ends all others, whose last
+/// sign of life is up to that much older than their end, and who has aborted stands before them.
+std::uint64_t order_of(const UnfinishedRankFigures& rank) {
+  const std::uint64_t at_ns = *rank.last_alive_ns;
+  return rank.state != RankEnd::aborted ? at_ns : at_ns > at_once_ns ? at_ns - at_once_ns : 0;
+}
+
 struct Ended {
   const UnfinishedRankFigures* first;
   std::vector<std::int32_t> ranks;
@@ -71,7 +78,10 @@ std::vector<Ended> endings_in(const UnfinishedFigures& figures) {
     }
   }
   std::stable_sort(ended.begin(), ended.end(), [](const auto* left, const auto* right) {
-    return std::pair(*left->last_alive_ns, left->rank) < std::pair(*right->last_alive_ns, right->rank);
+    const auto key = [](const UnfinishedRankFigures& each) {
+      return std::tuple(order_of(each), each.state != RankEnd::aborted, *each.last_alive_ns, each.rank);
+    };
+    return key(*left) < key(*right);
   });
   std::vector<Ended> groups;
   for (const UnfinishedRankFigures* each : ended) {
@@ -98,6 +108,34 @@ std::vector<std::int32_t> ranks_that_are(const UnfinishedFigures& figures, RankE
     }
   }
   return ranks;
+}
+
+/// Returns what the rank at the end of a chain was in, as a clause.
+std::string words_of_end(const UnfinishedRankFigures& end) {
+  if (end.state == RankEnd::missing) {
+    return ", which has no recording";
+  }
+  if (end.state == RankEnd::finished) {
+    return ", which has reached MPI_Finalize and sends no more";
+  }
+  constexpr std::string_view abort = "MPI_Abort";
+  if (end.state == RankEnd::aborted && function_of(end) == abort) {
+    return fmt::format(", which {}{}", how_it_ended(end, true), end.calls.front().call.substr(abort.size()));
+  }
+  const bool is_gone = end.state < RankEnd::running;
+  std::string words = fmt::format(", which {} {}", is_gone ? "was" : "is", whereabouts_text(end));
+  if (end.calls.empty() && end.calls_known && !end.moves && !is_gone) {
+    words += fmt::format(", since {}", time_of_job(end.last_call_end_ns));
+  }
+  if (end.state == RankEnd::killed) {
+    words += end.calls.empty() ? ", when it ended" : "";
+  } else if (is_gone) {
+    words += fmt::format(" when it {}", how_it_ended(end, true));
+  }
+  if (!end.calls.empty() && !end.moves) {
+    words += fmt::format("; for whom it {} is not known", is_gone ? "waited" : "waits");
+  }
+  return words;
 }
 
 }  // namespace
@@ -153,7 +191,9 @@ std::string headline_of(const UnfinishedFigures& figures) {
   std::vector<std::string> sentences;
   for (const Ended& group : endings_in(figures)) {
     const bool is_all = group.ranks.size() == figures.ranks.size() && group.ranks.size() > 1;
-    std::string who = is_all ? fmt::format("all {} ranks", group.ranks.size()) : ranks_text(group.ranks);
+    std::string who = !is_all                   ? ranks_text(group.ranks)
+                      : group.ranks.size() == 2 ? "both ranks"
+                                                : fmt::format("all {} ranks", group.ranks.size());
     sentences.push_back(fmt::format("{} {} at about {}", who,
                                     how_it_ended(*group.first, group.ranks.size() == 1),
                                     time_of_job(*group.first->last_alive_ns)));
@@ -205,27 +245,7 @@ std::string words_of_chain(const UnfinishedFigures& figures, const StandstillFig
   if (chain.ranks.size() > 2) {
     words += fmt::format(" ({})", way_text(chain.ranks));
   }
-  const bool is_gone = end.state < RankEnd::running;
-  const char* const verb = is_gone ? "was" : "is";
-  if (end.state == RankEnd::missing) {
-    words += ", which has no recording";
-  } else if (end.state == RankEnd::finished) {
-    words += ", which has reached MPI_Finalize and sends no more";
-  } else {
-    words += fmt::format(", which {} {}", verb, whereabouts_text(end));
-    if (end.calls.empty() && end.calls_known && !end.moves && !is_gone) {
-      words += fmt::format(", since {}", time_of_job(end.last_call_end_ns));
-    }
-    if (!end.calls.empty() && !end.moves) {
-      words += "; for whom it waits is not known";
-    }
-  }
-  if (end.state == RankEnd::killed) {
-    words += end.calls.empty() ? ", when it ended" : "";
-  } else if (end.state == RankEnd::aborted || end.state == RankEnd::exited) {
-    words += fmt::format(" when it {}", how_it_ended(end, true));
-  }
-  return words + ".";
+  return words + words_of_end(end) + ".";
 }
 
 std::string advice_on(const UnfinishedFigures& figures) {

@@ -265,6 +265,16 @@ TEST(Baseline, a_change_that_may_be_chance_is_none_and_one_that_cannot_be_told_i
   EXPECT_NE(why_unknown(stepped(lengths), cut).find("the recording recorded up to"), std::string::npos);
 }
 
+TEST(Baseline, says_what_else_differs) {
+  Report other = run(1000, 100);
+  other.program = "/opt/other/solver --fast";
+  other.mpi_version = "Open MPI v4.1.4";
+  EXPECT_EQ(Baseline(run(1000, 100), run(2000, 100)).what_differs(), "");
+  const std::string what = Baseline(run(1000, 100), other).what_differs();
+  EXPECT_NE(what.find("MPI libraries differ: "), std::string::npos) << what;
+  EXPECT_NE(what.find(", and commands differ: ; solver --fast"), std::string::npos) << what;
+}
+
 TEST(Diff, says_what_makes_two_runs_hard_to_compare) {
   Report more_ranks = run(1000, 100);
   more_ranks.world_size = 4;
@@ -274,6 +284,11 @@ TEST(Diff, says_what_makes_two_runs_hard_to_compare) {
   const Diff ranks = compare({run(1000, 100)}, {more_ranks});
   ASSERT_EQ(ranks.remarks.size(), 1u);
   EXPECT_EQ(ranks.remarks[0], "numbers of ranks differ: 1; 4");
+  Report simulated = run(1000, 100);
+  simulated.simulated_gpu = true;
+  const Diff gpus = compare({run(1000, 100)}, {simulated});
+  ASSERT_EQ(gpus.remarks.size(), 1u);
+  EXPECT_EQ(gpus.remarks[0], "GPUs differ: none; simulated");
   const Diff kernels = compare({run(1000, 100)}, {blind});
   EXPECT_TRUE(kernels.causes.empty());
   EXPECT_TRUE(kernels.parts.empty());

@@ -72,6 +72,21 @@ TEST(KeptNames, grow_from_command_to_command) {
     expect_two_places(kept.find(code_of("app", address)));
 }
 
+TEST(KeptNames, may_be_read_by_those_who_may_read_the_recordings) {
+  using std::filesystem::perms;
+  const perms own = perms::owner_read | perms::owner_write;
+  for (const perms mode : {own, own | perms::group_read}) {
+    const TemporaryDirectory directory;
+    const std::filesystem::path recording = directory.path() / "rank-00000.penstock";
+    std::ofstream(recording) << "x";
+    std::filesystem::permissions(recording, mode);
+    KeptNames kept(directory.path());
+    kept.keep(code_of("app", 5), two_places);
+    kept.save();
+    EXPECT_EQ(std::filesystem::status(directory.path() / "names.json").permissions(), mode);
+  }
+}
+
 TEST(KeptNames, of_a_build_that_is_not_known_are_left_out) {
   const TemporaryDirectory directory;
   KeptNames kept(directory.path());

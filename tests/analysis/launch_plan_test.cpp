@@ -125,10 +125,10 @@ TEST_F(LaunchPlanTest, the_library_is_not_preloaded_twice) {
   EXPECT_EQ(value(plan_of(path("script"), MpiFamily::mpich), "LD_PRELOAD"), "(unset)");
 }
 
-TEST_F(LaunchPlanTest, a_launcher_runs_as_it_is_and_the_right_order_is_said) {
+TEST_F(LaunchPlanTest, a_launcher_is_refused_and_the_right_order_is_said) {
   const LaunchPlan plan = plan_of(path("mpiexec.mpich"));
   EXPECT_TRUE(plan.environment.empty());
-  EXPECT_EQ(plan.refusal, 0);
+  EXPECT_EQ(plan.refusal, 2);
   ASSERT_EQ(plan.notes.size(), 1u);
   EXPECT_NE(plan.notes[0].find("mpiexec.mpich -n 4 penstock run ./app"), std::string::npos);
 }

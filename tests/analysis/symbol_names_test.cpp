@@ -20,5 +20,22 @@ TEST(SymbolNames, that_are_not_mangled_stay_as_they_are) {
   EXPECT_EQ(readable_symbol("_Zbroken"), "_Zbroken");
 }
 
+TEST(SymbolNames, are_matched_with_namespaces_and_template_arguments_or_without) {
+  const char* const hop = "dslash::kernels::hop<dslash::Half, (dslash::Side)1>";
+  for (const char* pattern :
+       {hop, "hop", "hop*", "h?p", "hop<*", "dslash::*", "dslash::kernels::hop", "*Half*"}) {
+    EXPECT_TRUE(matches_name(pattern, hop)) << pattern;
+  }
+  for (const char* pattern : {"op", "ho", "kernels", "Half", "Side*", "dslash"}) {
+    EXPECT_FALSE(matches_name(pattern, hop)) << pattern;
+  }
+  EXPECT_TRUE(matches_name("update", "(anonymous namespace)::update"));
+  EXPECT_TRUE(matches_name("operator()", "Slab<int>::operator()"));
+  EXPECT_TRUE(matches_name("operator<", "Slab::operator<"));
+  EXPECT_TRUE(matches_name("operator->*", "Slab<3>::operator->"));
+  EXPECT_TRUE(matches_name("of", "std::vector<A<int>::B>::of<C::D>"));
+  EXPECT_FALSE(matches_name("B", "std::vector<A<int>::B>::of"));
+}
+
 }  // namespace
 }  // namespace penstock::analysis

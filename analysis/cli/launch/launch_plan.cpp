@@ -13,11 +13,12 @@
 namespace penstock::cli {
 namespace {
 
+constexpr int exit_usage = 2;
 constexpr int exit_not_executable = 126;
 constexpr int exit_not_found = 127;
 
-/// Returns true for programs that start MPI programs. Preloading into them would only slow down the
-/// launcher's own processes.
+/// Returns true for programs that start MPI programs. Preloading into them would record nothing: not the
+/// launcher communicates, but what it starts.
 bool is_launcher(const std::filesystem::path& program) {
   constexpr std::array names{"mpiexec", "mpirun", "orterun", "prterun", "prun",
                              "srun",    "aprun",  "jsrun",   "hydra",   "ibrun"};
@@ -71,9 +72,10 @@ LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& l
     return plan;
   }
   if (is_launcher(plan.program)) {
+    // running it as it is would look like a recorded run that left no recording
     plan.notes.push_back(fmt::format(
-        "{0} is a launcher and runs as it is, without Penstock. The right order: {0} -n 4 penstock run ./app",
-        name));
+        "{0} is a launcher, and nothing was started. The right order: {0} -n 4 penstock run ./app", name));
+    plan.refusal = exit_usage;
     return plan;
   }
   const std::optional<MpiFamily> family = choose_family(options, plan);

@@ -28,7 +28,7 @@ struct LaunchPlan {
   std::filesystem::path program;                                 ///< to be executed
   std::vector<std::pair<std::string, std::string>> environment;  ///< to be set
   std::vector<std::string> notes;                                ///< lines for the user
-  int refusal = 0;  ///< exit code if the program cannot be started (126, 127), else 0
+  int refusal = 0;  ///< exit code if the program cannot be started (126, 127) or must not be (2), else 0
 };
 
 /// Returns the plan. `libraries`: the folder of libpenstock_<family>.so. The command must have at least one

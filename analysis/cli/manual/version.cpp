@@ -24,11 +24,15 @@ std::string_view version_number() noexcept {
   return PENSTOCK_VERSION;
 }
 
+bool is_for_simulated_gpu() noexcept {
+  return PENSTOCK_GPU_IS_SIMULATED != 0;
+}
+
 std::string version_text() {
   constexpr std::string_view commit = PENSTOCK_COMMIT;
   return fmt::format("penstock {}{}\nfor {}; {}", version_number(),
                      commit.empty() ? std::string() : fmt::format(" (commit {})", commit), families(),
-                     PENSTOCK_GPU_IS_SIMULATED ? "simulated GPU, for trying it without one" : "NVIDIA GPUs");
+                     is_for_simulated_gpu() ? "simulated GPU, for trying it without one" : "NVIDIA GPUs");
 }
 
 }  // namespace penstock::cli

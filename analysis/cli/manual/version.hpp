@@ -12,4 +12,7 @@ namespace penstock::cli {
 /// Returns all of it, for `penstock --version`: two lines without the last line end.
 [[nodiscard]] std::string version_text();
 
+/// Returns whether this build is for the simulated GPU.
+[[nodiscard]] bool is_for_simulated_gpu() noexcept;
+
 }  // namespace penstock::cli

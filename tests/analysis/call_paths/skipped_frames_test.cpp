@@ -51,6 +51,8 @@ TEST(SkippedFrames, a_pattern_stands_for_a_function_a_source_file_or_a_module) {
     EXPECT_FALSE(skips({.more = {pattern}}, place, module)) << pattern;
   }
   EXPECT_TRUE(skips({.more = {"nobody", "send"}}, place, module)) << "any of several";
+  EXPECT_TRUE(skips({.more = {"send"}}, {"send<int>", "halo::Exchange::send<int>"}, module))
+      << "without template arguments, as kernels are named for --what-if";
 }
 
 TEST(SkippedFrames, of_python_its_library_and_packages_are_not_the_users) {

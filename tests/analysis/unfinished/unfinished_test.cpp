@@ -305,6 +305,48 @@ TEST(Unfinished, who_ended_first_comes_first) {
       "crashed, at about 9.00 s.");
 }
 
+RecordingBuilder aborted(std::int32_t rank, std::int32_t size, std::uint64_t at) {
+  RecordingBuilder builder = killed(rank, size, at).runs(0, at).alive_until(at, trace::Ending::abort);
+  builder.header().abort_code = 5;
+  return builder;
+}
+
+TEST(Unfinished, a_rank_that_aborted_stands_before_those_that_were_killed_because_of_it) {
+  // the others were seen alive for the last time shortly before
+  const UnfinishedFigures figures =
+      look_at({killed(0, 3, 2 * second), aborted(1, 3, 2 * second + second / 4), killed(2, 3, 2 * second)});
+  EXPECT_EQ(figures.words,
+            "The job did not end: rank 1 called MPI_Abort(5) at about 2.25 s; ranks 0 and 2 were killed, or "
+            "crashed, "
+            "at about 2.00 s.");
+  const UnfinishedFigures later = look_at({killed(0, 2, second), aborted(1, 2, 3 * second)});
+  EXPECT_TRUE(later.words.starts_with("The job did not end: rank 0 was killed, or crashed, at about 1.00 s;"))
+      << later.words;
+}
+
+TEST(Unfinished, two_ranks_that_ended_alike_are_both) {
+  EXPECT_EQ(look_at({killed(0, 2), killed(1, 2)}).words,
+            "The job did not end: both ranks were killed, or crashed, at about 3.00 s.");
+}
+
+TEST(Unfinished, who_waited_for_a_rank_that_aborted_is_told_in_one_sentence) {
+  const auto receiver = [] {
+    return killed(0, 2).in_call({.function = "MPI_Recv", .begin = second, .peer = 1, .tag = 7});
+  };
+  const UnfinishedFigures in_call = look_at(
+      {receiver(), aborted(1, 2, 3 * second).in_call({.function = "MPI_Abort", .begin = 3 * second - 10})});
+  ASSERT_EQ(in_call.standstills.size(), 1u);
+  EXPECT_TRUE(
+      in_call.standstills[0].words.starts_with("Rank 0 waited for rank 1, which called MPI_Abort(5) at "))
+      << in_call.standstills[0].words;
+  EXPECT_EQ(in_call.standstills[0].words.find("not known"), std::string::npos)
+      << in_call.standstills[0].words;
+  const UnfinishedFigures within = look_at(
+      {receiver(), aborted(1, 2, 3 * second).in_call({.function = "MPI_Barrier", .begin = 2 * second})});
+  EXPECT_NE(within.standstills[0].words.find(" when it called MPI_Abort(5)"), std::string::npos)
+      << within.standstills[0].words;
+}
+
 TEST(Unfinished, abort_exit_finalize_and_a_missing_recording_are_told_apart) {
   RecordingBuilder aborts = killed(0, 5).runs(0, 2 * second).alive_until(2 * second, trace::Ending::abort);
   aborts.header().abort_code = 5;
