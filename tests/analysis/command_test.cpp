@@ -308,8 +308,7 @@ TEST_F(Command, report_compares_with_a_baseline) {
   const std::string report = "report " + after + " --baseline " + before;
   const Outcome slower = penstock(report + " --fail-if 'step > +5%' --fail-if 'host code > 1%'");
   EXPECT_EQ(slower.exit_code, 3);
-  EXPECT_NE(slower.errors.find("step changed by +10 %; it fails if > +5 %"),
-            std::string::npos)
+  EXPECT_NE(slower.errors.find("step changed by +10 %; it fails if > +5 %"), std::string::npos)
       << slower.errors;
   EXPECT_EQ(penstock(report + " --fail-if 'step > +15%' --fail-if 'step > 3ms'").exit_code, 0);
   EXPECT_EQ(penstock(report + " --fail-if 'step > +5%' --whole-run").exit_code, 4)

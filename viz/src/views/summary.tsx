@@ -2,6 +2,7 @@
 import type { Report } from '../generated/report';
 import { percent_text, share_of, time_number, time_unit, type TimeUnit } from '../format';
 import { findings, saving_of, type Finding } from '../model/findings';
+import { lost_records } from '../model/flaws';
 import { pieces_of_average_rank, words_of } from '../model/overview';
 import { cause_of_part, part_name, parts, steps_of } from '../model/parts';
 import { ThrottledGpus } from './gpu_power';
@@ -82,6 +83,11 @@ export function Summary({ report }: { report: Report }) {
       <div class="headline">
         {report.counted.total_s === 0 ? null : <Amount report={report} />}
         <div>
+          {lost_records(report.flaws).map((flaw) => (
+            <p class="verdict" role="note" key={flaw}>
+              <strong>! {flaw}.</strong>
+            </p>
+          ))}
           {report.recorded_part ? (
             <p class="verdict" role="note">
               <strong>! {report.recorded_part.words}.</strong>
