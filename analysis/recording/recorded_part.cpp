@@ -51,8 +51,9 @@ struct LaneEnds {
   }
 };
 
-/// Returns the time from which on records may be missing as the end of the file is. What a writer recorded
-/// behind it comes after its last record before it, or, if it had none yet, after the last block was begun.
+/// Returns the time from which on records may be missing as the end of the file is. A writer's
+/// records behind it come after its last one before it, or, if it had none yet, after the last block was
+/// begun.
 std::uint64_t cut_off_from_ns(TraceReader& reader) {
   LaneEnds ends{reader};
   static_cast<void>(reader.for_each(ends));

@@ -1,4 +1,4 @@
-// What is wrong with the files of a recording, in words.
+// Says in words what is wrong with the files of a recording.
 import type { Flaw } from '../generated/report';
 
 /** Returns "rank-3.penstock, byte 4096: …", without the folder. */
