@@ -106,7 +106,7 @@ TEST(StagingBuffer, a_step_with_hundreds_of_messages_does_not_make_later_ones_fa
 TEST(StagingBuffer, buffers_that_are_kept_hold_four_mebibytes_of_a_size_and_a_page_each) {
   constexpr std::size_t most_pages = (std::size_t{4} << 20) / bytes_of_a_page;
   drop_staging_buffers();
-  for (const std::size_t used : {1, 100, 500, 100, 500}) {
+  for (const std::size_t used : {1u, 100u, 500u, 100u, 500u}) {
     use(used, 16 * bytes_of_a_page);
     EXPECT_LE(resident_pages(500, 16 * bytes_of_a_page), most_pages + 500) << used << " used";
   }
