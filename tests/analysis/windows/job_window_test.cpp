@@ -22,13 +22,16 @@ namespace {
 
 class JobWindow : public ::testing::Test {
  protected:
-  [[nodiscard]] std::string job(int ranks, const std::string& options, const std::string& arguments) const {
-    return fmt::format("{} {} {} -- {} run {} -o {}/recording {} {} 2>{}/said", mpi_launch, family, ranks,
-                       penstock_command, options, path_, program, arguments, path_);
+  /// `variable`: of the job's environment, as NAME=value.
+  [[nodiscard]] std::string job(int ranks, const std::string& options, const std::string& arguments,
+                                const std::string& variable = "") const {
+    return fmt::format("{} {} {} {} -- {} run {} -o {}/recording {} {} 2>{}/said", mpi_launch, family, ranks,
+                       variable, penstock_command, options, path_, program, arguments, path_);
   }
   /// Returns false if there is no GPU.
-  bool record(int ranks, const std::string& options, const std::string& arguments) const {
-    const int code = exit_code_of(job(ranks, options, arguments));
+  bool record(int ranks, const std::string& options, const std::string& arguments,
+              const std::string& variable = "") const {
+    const int code = exit_code_of(job(ranks, options, arguments, variable));
     EXPECT_TRUE(code == 0 || code == 77) << code << text_in("said");
     return code == 0;
   }
@@ -106,8 +109,8 @@ TEST_F(JobWindow, that_never_begins_is_said_by_the_job_and_by_the_report) {
   EXPECT_NE(text_in("report").find("never began"), std::string::npos) << text_in("report");
 }
 
-TEST_F(JobWindow, that_cannot_be_read_is_said_and_the_whole_run_recorded) {
-  if (!record(2, "--window step:5:3", "20 3 0 0")) {
+TEST_F(JobWindow, that_cannot_be_read_in_a_variable_is_said_and_the_whole_run_recorded) {
+  if (!record(2, "", "20 3 0 0", "PENSTOCK_WINDOW=step:5:3")) {
     GTEST_SKIP() << "no GPU";
   }
   EXPECT_NE(text_in("said").find("PENSTOCK_WINDOW=step:5:3 is not a valid value"), std::string::npos);
