@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,14 @@
 #include "analysis/pipeline/analyse.hpp"
 
 namespace penstock::cli {
+
+/// Adds the reports of runs to a list. `report_of`: how a run has its report.
+template <typename Runs, typename ReportOf = std::identity>
+void add_reports(std::vector<const analysis::Report*>& all, const Runs& runs, ReportOf report_of = {}) {
+  for (const auto& run : runs) {
+    all.push_back(&std::invoke(report_of, run));
+  }
+}
 
 /// Calls `read(options)`, which reads all runs, until their steps are the same ones: those that were found or
 /// asked for, else those of a range that all have, else the whole runs. `reports()` returns those that were

@@ -66,11 +66,8 @@ State state_of(const std::vector<std::filesystem::path>& recordings, const analy
 
 std::vector<const analysis::Report*> all_of(const State& before, const State& after) {
   std::vector<const analysis::Report*> all;
-  for (const State* const state : {&before, &after}) {
-    for (const analysis::Report& report : state->reports) {
-      all.push_back(&report);
-    }
-  }
+  add_reports(all, before.reports);
+  add_reports(all, after.reports);
   return all;
 }
 

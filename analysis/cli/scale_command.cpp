@@ -41,9 +41,7 @@ std::vector<analysis::Report> reports_on(const ScaleOptions& options) {
       },
       [&] {
         std::vector<const analysis::Report*> all;
-        for (const analysis::Report& each : reports) {
-          all.push_back(&each);
-        }
+        add_reports(all, reports);
         return all;
       });
   return reports;

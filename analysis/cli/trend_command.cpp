@@ -67,9 +67,7 @@ History read_all(const TrendOptions& options, const analysis::AnalysisOptions& a
 
 std::vector<const analysis::Report*> all_of(const History& history) {
   std::vector<const analysis::Report*> all;
-  for (const analysis::NamedReport& each : history.reports) {
-    all.push_back(&each.report);
-  }
+  add_reports(all, history.reports, &analysis::NamedReport::report);
   return all;
 }
 

@@ -21,15 +21,6 @@ void take_if_unknown(std::string& fact, std::string value) {
 
 }  // namespace
 
-/// Returns null for a fact that no report has.
-std::string* JobFacts::fact_named(const std::string& name) {
-  return name == "commit"         ? &commit_
-         : name == "batch_job"    ? &batch_job_
-         : name == "driver"       ? &driver_
-         : name == "no_gpu_power" ? &no_gpu_power_
-                                  : nullptr;
-}
-
 void JobFacts::add(const RankInput& rank) {
   const RankTrace& trace = rank.trace;
   simulated_gpu_ = simulated_gpu_ || trace.has(trace::feature::simulated);
@@ -42,7 +33,7 @@ void JobFacts::add(const RankInput& rank) {
   append_once(hosts_, trace.header.host_name);
   append_once(devices_, trace.header.device_name);
   for (const trace::Fact& each : trace.facts) {
-    if (std::string* const fact = fact_named(trace.strings.at(each.name))) {
+    if (std::string* const fact = fact_named(facts_, trace.strings.at(each.name))) {
       take_if_unknown(*fact, trace.strings.at(each.value));
     }
   }
@@ -63,10 +54,10 @@ void JobFacts::merge(JobFacts&& part, const Renumbering&) {
   }
   world_size_ = std::max(world_size_, part.world_size_);  // 0 in a part without ranks
   simulated_gpu_ = simulated_gpu_ || part.simulated_gpu_;
-  take_if_unknown(commit_, std::move(part.commit_));
-  take_if_unknown(batch_job_, std::move(part.batch_job_));
-  take_if_unknown(driver_, std::move(part.driver_));
-  take_if_unknown(no_gpu_power_, std::move(part.no_gpu_power_));
+  take_if_unknown(facts_.commit, std::move(part.facts_.commit));
+  take_if_unknown(facts_.batch_job, std::move(part.facts_.batch_job));
+  take_if_unknown(facts_.driver, std::move(part.facts_.driver));
+  take_if_unknown(facts_.no_gpu_power, std::move(part.facts_.no_gpu_power));
   flaws_.insert(flaws_.end(), std::make_move_iterator(part.flaws_.begin()),
                 std::make_move_iterator(part.flaws_.end()));
 }
@@ -79,7 +70,7 @@ void JobFacts::finish(Report& report, SiteNames&) {
   report.devices = std::move(devices_);
   report.world_size = world_size_;
   report.simulated_gpu = simulated_gpu_;
-  report.facts = {std::move(commit_), std::move(batch_job_), std::move(driver_), std::move(no_gpu_power_)};
+  report.facts = std::move(facts_);
   report.flaws = std::move(flaws_);
   report.measure = choice_.measure;
   report.why_not_exposed = std::move(choice_.why_not);

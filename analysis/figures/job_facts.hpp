@@ -18,13 +18,11 @@ class JobFacts {
   void merge(JobFacts&& part, const Renumbering& numbers);
   auto members() {
     return std::tie(program_, mpi_version_, began_realtime_ns_, hosts_, devices_, world_size_, simulated_gpu_,
-                    commit_, batch_job_, driver_, no_gpu_power_, flaws_);
+                    facts_.commit, facts_.batch_job, facts_.driver, facts_.no_gpu_power, flaws_);
   }
   void finish(Report& report, SiteNames& names);
 
  private:
-  [[nodiscard]] std::string* fact_named(const std::string& name);
-
   const MessageIndex& index_;
   MeasureChoice choice_;
   std::string program_;  ///< of the first rank, as all that follows it
@@ -34,10 +32,7 @@ class JobFacts {
   std::vector<std::string> devices_;
   std::int32_t world_size_ = 0;
   bool simulated_gpu_ = false;
-  std::string commit_;  ///< of the first rank that has it, as the next three
-  std::string batch_job_;
-  std::string driver_;
-  std::string no_gpu_power_;
+  RunFacts facts_;  ///< each of the first rank that has it
   std::vector<Flaw> flaws_;
 };
 

@@ -59,7 +59,7 @@ class Dividing {
 bool PartSums::is_in_files(const RankTrace& rank, const trace::MpiCall& call) {
   const bool* known = is_file_call_.find(call.function);
   if (known == nullptr) {
-    known = &(is_file_call_[call.function] = rank.strings.at(call.function).starts_with("MPI_File_"));
+    known = &(is_file_call_[call.function] = is_file_call(rank.strings.at(call.function)));
   }
   return *known;
 }

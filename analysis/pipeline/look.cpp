@@ -51,11 +51,7 @@ RunFacts facts_in(const std::filesystem::path& file) {
   static_cast<void>(reader.for_each(read));  // flaws are told by whoever reads all
   RunFacts facts;
   for (const trace::Fact& each : read.facts) {
-    const std::string& name = read.strings.at(each.name);
-    std::string* const fact = name == "commit"      ? &facts.commit
-                              : name == "batch_job" ? &facts.batch_job
-                              : name == "driver"    ? &facts.driver
-                                                    : nullptr;
+    std::string* const fact = fact_named(facts, read.strings.at(each.name));
     if (fact != nullptr) *fact = read.strings.at(each.value);
   }
   return facts;

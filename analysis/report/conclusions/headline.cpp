@@ -113,7 +113,7 @@ std::string verdict_on(const Report& report, TimePart part) {
 /// Returns a call site's communication by cause, as the table of parts has it: without files.
 TimeByCause communication_by_cause(const Report& report, const CallSiteFigures& site) {
   TimeByCause times = site.by_cause;
-  if (counts_exposed(report) && report.parts && site.mpi_function.starts_with("MPI_File_")) {
+  if (counts_exposed(report) && report.parts && is_file_call(site.mpi_function)) {
     times[static_cast<std::size_t>(Cause::unattributed)] = 0;
   }
   return times;

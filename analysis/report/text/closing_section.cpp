@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::uint64_t least_clock_error_ns = 50;  ///< which is told as 0.1 µs; less says nothing
 
-}  // namespace
-
-namespace {
-
 void write_flaws_that(ReportWriter& out, bool lose_records) {
   std::size_t count = 0;
   for (const Flaw& flaw : out.report.flaws) {

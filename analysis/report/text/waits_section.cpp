@@ -16,7 +16,7 @@ namespace {
 std::vector<GapFigures> gaps_in_table(const Report& report) {
   std::vector<GapFigures> gaps = report.gaps;
   if (report.parts) {
-    std::erase_if(gaps, [](const GapFigures& gap) { return gap.mpi_function.starts_with("MPI_File_"); });
+    std::erase_if(gaps, [](const GapFigures& gap) { return is_file_call(gap.mpi_function); });
   }
   return gaps;
 }
@@ -99,7 +99,7 @@ bool lacks_debug_information(const Report& report) {
 /// Returns what a call site mostly waits for: what has no cause and is in a call on files is the part of
 /// files.
 std::string site_waits_text(const Report& report, const CallSiteFigures& site, Cause cause) {
-  if (report.parts && cause == Cause::unattributed && site.mpi_function.starts_with("MPI_File_")) {
+  if (report.parts && cause == Cause::unattributed && is_file_call(site.mpi_function)) {
     return std::string(name_of(TimePart::mpi_files));
   }
   const std::string who = site.main_counterpart < 0 ? "" : fmt::format(" (rank {})", site.main_counterpart);
