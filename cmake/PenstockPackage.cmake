@@ -10,7 +10,9 @@ file(RELATIVE_PATH PENSTOCK_LIBRARIES_FROM_COMMAND ${CMAKE_INSTALL_FULL_BINDIR}
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # installs what was built, without tests and examples
 
 install(FILES include/penstock/mpi-ext.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock)
-install(DIRECTORY python/penstock DESTINATION ${CMAKE_INSTALL_DATADIR}/penstock/python FILES_MATCHING PATTERN *.py)
+# Who uses it from the sources leaves a folder of bytecode there, which would be installed, empty.
+install(DIRECTORY python/penstock DESTINATION ${CMAKE_INSTALL_DATADIR}/penstock/python
+        FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # penstock_install_manual(<folder>): what `penstock man --write` wrote there. zsh looks in site-functions, but Debian's, of what
 # lies in /usr, in vendor-completions.

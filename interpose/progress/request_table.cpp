@@ -301,7 +301,8 @@ void RequestTable::make_library_progress() noexcept {
 }
 
 void RequestTable::step(bool release_orphans) {
-  if (advance_all(release_orphans)) release_finished_orphans();
+  // not those either that another thread has taken: the program's error handlers run in its own threads
+  if (advance_all(release_orphans) && release_orphans) release_finished_orphans();
 }
 
 bool RequestTable::advance_all(bool takes_orphans) {

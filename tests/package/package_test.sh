@@ -17,6 +17,7 @@ trap clean_up EXIT
 # shellcheck source=tests/support/expect.sh
 source "$(dirname "$0")/../support/expect.sh"
 
+sources=$(cd "$(dirname "$0")/../.." && pwd)
 # FOLDER: its working folder, so that the build folder stays as it is
 pack() {
   mkdir "$1"
@@ -30,12 +31,12 @@ packages=("$work"/first/penstock_*.deb)
 expect 'there is one package' [ ${#packages[@]} -eq 1 ]
 package=${packages[0]}
 sleep 1.1 # a time that got in would be another
+python3 -m compileall -q "$sources/python/penstock" # as if somebody had used it from the sources
 pack "$work/second"
 expect 'packed again it is the same' cmp "$package" "$work/second/${package##*/}"
 (umask 077 && pack "$work/private")
 expect 'packed by somebody with another umask it holds the same' \
   diff <(dpkg-deb --contents "$package") <(dpkg-deb --contents "$work/private/${package##*/}")
-sources=$(cd "$(dirname "$0")/../.." && pwd)
 knows_no_folder() { ! grep -qF -e "$sources/" -e "$(realpath "$build")/" "$1"; }
 for program in "$build/penstock" "$build"/lib/libpenstock_{mpich,openmpi}.so; do
   expect "${program##*/} does not tell where it was built" knows_no_folder "$program"
