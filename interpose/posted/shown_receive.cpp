@@ -1,5 +1,8 @@
 #include "interpose/posted/shown_receive.hpp"
 
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <mutex>
 #include <span>
 #include <thread>
@@ -18,6 +21,9 @@ namespace {
 
 /// Around the search for a free advert and its use.
 constinit std::mutex free_adverts;
+
+/// Receives that were shown and are not complete.
+constinit std::atomic<std::ptrdiff_t> receives_pending{0};
 
 std::span<Advert> own_adverts() noexcept {
   const DirectoryRow* const own = node_directory().own_row();
@@ -43,6 +49,7 @@ bool take_back(Advert& advert) noexcept {
 }  // namespace
 
 ShownReceive::~ShownReceive() {
+  if (is_counted_) receives_pending.fetch_sub(1, std::memory_order_relaxed);
   transports::Watch watch;
   while (!withdraw()) {
     if (watch.is_due() && !transports::is_alive(sender_)) break;
@@ -74,6 +81,8 @@ void ShownReceive::show(const MessageName& name, const transports::BufferView& b
   transports::signal_when_ready(buffer, &advert_->ready);
   sender_ = sender.process;
   use_ = advert_->show();
+  is_counted_ = true;
+  receives_pending.fetch_add(1, std::memory_order_relaxed);
   posted_counts.receives_shown.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -96,6 +105,16 @@ void ShownReceive::end() noexcept {
                            advert_->move<AdvertSide::receiver, AdvertState::over, AdvertState::free>(use_);
   if (was_written) posted_counts.receives_written.fetch_add(1, std::memory_order_relaxed);
   advert_ = nullptr;
+}
+
+bool has_to_read() noexcept {
+  const auto shown = receives_pending.load(std::memory_order_relaxed);
+  if (shown == 0) return false;
+  const auto is_written = [](const Advert& advert) {
+    const AdvertState state = advert.get();
+    return state == AdvertState::taken || state == AdvertState::over;
+  };
+  return shown > std::ranges::count_if(own_adverts(), is_written);
 }
 
 bool withdraw_receives_from(const MessageName& name) noexcept {

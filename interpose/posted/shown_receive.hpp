@@ -38,9 +38,13 @@ class ShownReceive {
   Advert* advert_ = nullptr;  ///< null: not shown
   std::uint32_t place_ = 0;
   std::uint32_t use_ = 0;
+  bool is_counted_ = false;  ///< by has_to_read(), until the receive is complete
   transports::ProcessIdentity sender_;
 };
 
+/// Returns true if this process reads the payload of a receive that it has shown, or will have to, as no
+/// sender writes it. Cost: some loads; with such receives, as many cache lines as there are adverts.
+[[nodiscard]] bool has_to_read() noexcept;
 /// Takes back what is shown of the receive and of those that follow it, of the same communicator, sender and
 /// tag. Returns false if a sender has taken one of them. Thread: any, if no such receive is shown meanwhile.
 [[nodiscard]] bool withdraw_receives_from(const MessageName& name) noexcept;

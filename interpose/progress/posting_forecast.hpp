@@ -18,12 +18,15 @@ enum class Posted : std::uint8_t { receive, send };
 /// clock. Thread: one at a time.
 class PostingForecast {
  public:
-  /// Records a post, in a call that waits for nothing.
+  /// Records a post, in a call that waits for nothing. `now_ns` may be the call's begin if it took no longer
+  /// than half a shortest computation.
   void note(Posted posted, std::uint64_t now_ns) noexcept {
     if (!has_posted()) began_with_ = posted;
     ++(posted == Posted::send ? posted_.sends : posted_.receives);
     posted_ns_ = now_ns;
   }
+  /// Records that the same call lasted until now.
+  void note_end(std::uint64_t now_ns) noexcept { posted_ns_ = now_ns; }
   /// Returns true if something was posted since the last wait.
   [[nodiscard]] bool has_posted() const noexcept { return posted_.receives != 0 || posted_.sends != 0; }
   /// Records a wait, in a call that completes something or tries to. Requires has_posted().
@@ -37,8 +40,10 @@ class PostingForecast {
   [[nodiscard]] bool is_amid_sends() const noexcept {
     return posted_.sends != 0 && posted_.sends + 1 < forecast().sends;
   }
+  /// Returns true if the rank will compute between its last post and its wait.
+  [[nodiscard]] bool computes_before_it_waits() const noexcept { return !forecast().waits_at_once; }
   [[nodiscard]] bool is_about_to_compute() const noexcept {
-    return !has_more_to_send() && posted_.receives >= forecast().receives && !forecast().waits_at_once;
+    return !has_more_to_send() && posted_.receives >= forecast().receives && computes_before_it_waits();
   }
 
  private:

@@ -30,8 +30,12 @@ bool amid_sends() {
   return request_table().is_amid_sends();
 }
 
-void begin_large_arrivals(Posted posted) try {
-  if (must_poll()) request_table().begin_large_arrivals(posted);
+bool computes_before_it_waits() {
+  return request_table().computes_before_it_waits();
+}
+
+void begin_large_arrivals(Posted posted, bool takes_long) try {
+  if (must_poll()) request_table().begin_large_arrivals(posted, takes_long);
 } catch (const std::bad_alloc&) {
   // a call that waits for the payloads will start them
 }

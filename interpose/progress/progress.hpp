@@ -61,9 +61,14 @@ void progress();
 /// the rank's last wait and, as in the previous round, others will follow this one.
 [[nodiscard]] bool amid_sends();
 
+/// Returns true if the rank is expected to compute between what it posts now and its wait, as in the previous
+/// round.
+[[nodiscard]] bool computes_before_it_waits();
+
 /// Called when something was posted in a call that waits for nothing: starts large payloads that have arrived
-/// for earlier receives. Cost without a GPU in use: two loads.
-void begin_large_arrivals(Posted posted);
+/// for earlier receives. `takes_long`: posting may have taken many microseconds, as for a send from a device.
+/// Cost without a GPU in use: two loads.
+void begin_large_arrivals(Posted posted, bool takes_long);
 
 /// Completes what other ranks may need of this one. Called before a blocking call of the MPI library that
 /// cannot be stepped and may last until other ranks have progressed. Payloads on their way here are received;

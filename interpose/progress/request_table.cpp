@@ -387,7 +387,12 @@ bool RequestTable::is_amid_sends() {
   return posting_.is_amid_sends();
 }
 
-void RequestTable::begin_large_arrivals(Posted posted) {
+bool RequestTable::computes_before_it_waits() {
+  const Lock lock(*this);
+  return posting_.computes_before_it_waits();
+}
+
+void RequestTable::begin_large_arrivals(Posted posted, bool takes_long) {
   const Lock lock(*this);
   posting_.note(posted, transports::time_of_call_ns());
   const bool has_more_to_send = posting_.has_more_to_send();
@@ -395,6 +400,8 @@ void RequestTable::begin_large_arrivals(Posted posted) {
   if (!has_more_to_send) transports::settle_signals();
   if (!has_more_to_send || posted == Posted::send || !has_begun_) begin_large_arrivals(has_more_to_send);
   if (has_begun_ && posting_.is_about_to_compute()) transports::launch_collected();
+  // what was started, here or in the call before, has taken many microseconds, which are no computation
+  if (has_begun_ || takes_long) posting_.note_end(transports::steady_now_ns());
 }
 
 void RequestTable::begin_large_arrivals(bool only_one) {

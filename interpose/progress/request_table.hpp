@@ -140,12 +140,14 @@ class RequestTable {
 
   /// See amid_sends(). Takes Lock.
   [[nodiscard]] bool is_amid_sends();
+  /// See computes_before_it_waits(). Takes Lock.
+  [[nodiscard]] bool computes_before_it_waits();
   /// Starts large arrived payloads in a call that waits for nothing. Goes through large receives in the order
   /// of posting, up to the first without a message. Each start takes microseconds, during which other ranks
   /// wait for this rank's sends. While more sends are expected, each send and the first receive therefore
   /// start only one. Before a computation, launches what was collected for one launch. Raises nothing. Takes
   /// Lock. Cost, if no envelope is coming: some loads; otherwise a query of the MPI library.
-  void begin_large_arrivals(Posted posted);
+  void begin_large_arrivals(Posted posted, bool takes_long);
 
   /// A summary of the pending operations.
   struct Outlook {

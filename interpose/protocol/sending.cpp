@@ -16,6 +16,7 @@
 #include "interpose/node/settings.hpp"
 #include "interpose/posted/found_receive.hpp"
 #include "interpose/posted/message_order.hpp"
+#include "interpose/posted/shown_receive.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/protocol/rendezvous_send.hpp"
 #include "interpose/protocol/send_plan.hpp"
@@ -117,6 +118,13 @@ bool post_envelope(const SendCall& call, const SendPlan& plan, const transports:
                        record, operation, code);
 }
 
+/// A GPU's copies both ways come one after the other (posted/README.md). Where this rank receives, too, and
+/// its message may have been sent already, it does better to read that while the other rank reads this one.
+/// Unless it computes: nobody reads then.
+bool would_copy_both_ways(bool blocking) {
+  return (blocking || !computes_before_it_waits()) && has_to_read();
+}
+
 /// Returns the receive that the message will meet, if it is posted already and the payload can be written to
 /// it at once.
 FoundReceive find_posted(const SendPlan& plan, const PostingTurn& turn) noexcept {
@@ -140,23 +148,25 @@ bool post_written(const SendCall& call, const SendPlan& plan, FoundReceive recei
 
 /// Sends a payload by an envelope. Returns false if too many sends are pending.
 bool post_announced(const SendCall& call, const SendPlan& plan, const MessageRecord& record,
-                    PostingTurn& turn, Operation& operation, int& code) {
+                    PostingTurn& turn, bool blocking, Operation& operation, int& code) {
   turn.begin();
   FoundReceive posted = find_posted(plan, turn);
-  if (posted.is_found() && post_written(call, plan, std::move(posted), turn, record, operation, code))
+  if (posted.is_found() && !would_copy_both_ways(blocking) &&
+      post_written(call, plan, std::move(posted), turn, record, operation, code)) {
     return true;
+  }
   return post_envelope(call, plan, *plan.source, record, operation, code);
 }
 
 /// Sends a copy in host memory through the MPI library.
 int post_eager(const SendCall& call, const SendPlan& plan, const SendChoice& choice,
-               const MessageRecord& record, PostingTurn& turn, Operation& operation) {
+               const MessageRecord& record, PostingTurn& turn, bool blocking, Operation& operation) {
   const std::size_t bytes = plan.source->layout.bytes();
   StagingBuffer copy;
   int code = stage_payload(call, *plan.source, choice.why, copy);
   if (code != MPI_SUCCESS) return code;
   const bool needs_envelope = choice.is_for_speed && !may_travel_as_itself(call, bytes, copy.data());
-  if (needs_envelope && post_announced(call, plan, record, turn, operation, code)) return code;
+  if (needs_envelope && post_announced(call, plan, record, turn, blocking, operation, code)) return code;
   return post_staged(call, std::move(copy), bytes, record, turn, operation);
 }
 
@@ -206,11 +216,12 @@ int post_in_turn(const SendCall& call, const SendPlan& plan, const CallScope& sc
   const SendChoice choice = choose_protocol(call, plan, blocking);
   if (choice.protocol == SendProtocol::copied)
     return post_copied(call, plan, choice, record, turn, operation);
-  if (choice.protocol == SendProtocol::eager) return post_eager(call, plan, choice, record, turn, operation);
+  if (choice.protocol == SendProtocol::eager)
+    return post_eager(call, plan, choice, record, turn, blocking, operation);
   int code = MPI_SUCCESS;
-  if (post_announced(call, plan, record, turn, operation, code)) return code;
+  if (post_announced(call, plan, record, turn, blocking, operation, code)) return code;
   const SendChoice instead{SendProtocol::eager, "too many messages are in flight", false};
-  return post_eager(call, plan, instead, record, turn, operation);
+  return post_eager(call, plan, instead, record, turn, blocking, operation);
 }
 
 }  // namespace

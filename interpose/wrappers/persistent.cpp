@@ -140,7 +140,7 @@ PENSTOCK_EXPORT int MPI_Start(MPI_Request* request) try {
   if (scope.stands_aside() || request_table().is_empty()) return PMPI_Start(request);
   Posted posted = Posted::receive;
   const int code = start_one(scope, request, posted);
-  begin_large_arrivals(posted);
+  begin_large_arrivals(posted, true);
   return code;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
@@ -154,7 +154,7 @@ PENSTOCK_EXPORT int MPI_Startall(int count, MPI_Request requests[]) try {
     const int code = start_one(scope, &requests[i], posted);
     if (first_failure == MPI_SUCCESS) first_failure = code;
   }
-  begin_large_arrivals(posted);
+  begin_large_arrivals(posted, true);
   return first_failure;
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

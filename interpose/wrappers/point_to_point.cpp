@@ -71,7 +71,7 @@ int send_nonblocking(CallScope& scope, const SendCall& call, MPI_Request* reques
   Operation operation;
   const int code = post_send(call, plan, scope, false, operation);
   if (code == MPI_SUCCESS) attach(std::move(operation), request);
-  begin_large_arrivals(Posted::send);
+  begin_large_arrivals(Posted::send, plan.on_device);
   return code;
 }
 
@@ -111,7 +111,7 @@ int receive_nonblocking(CallScope& scope, const ReceiveCall& call, MPI_Request* 
   Operation operation;
   const int code = post_receive(call, plan, scope, false, operation);
   if (code == MPI_SUCCESS) attach(std::move(operation), request);
-  begin_large_arrivals(Posted::receive);
+  begin_large_arrivals(Posted::receive, false);
   return code;
 }
 

@@ -172,7 +172,7 @@ PENSTOCK_OUT_OF_MEMORY(communicator)
     Operation operation;                                                                                   \
     const int code = post_matched_receive({buffer, count, datatype}, message, scope, false, operation);    \
     if (code == MPI_SUCCESS) attach(std::move(operation), request);                                        \
-    begin_large_arrivals(Posted::receive);                                                                 \
+    begin_large_arrivals(Posted::receive, false);                                                          \
     return code;                                                                                           \
   }                                                                                                        \
   PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

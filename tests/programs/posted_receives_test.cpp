@@ -200,29 +200,6 @@ TEST_F(PostedReceives, in_pieces_get_their_messages_the_usual_way) {
   expect_written(1);
 }
 
-TEST_F(PostedReceives, in_exchanges_of_both_directions_are_right) {
-  const int other = 1 - rank();
-  for (int round = 0; round < 5 && rank() < 2; ++round) {
-    for (const std::size_t bytes : {100u, 5000u, 70000u, 1u << 20}) {
-      const auto seed = [&](int of) { return static_cast<std::uint64_t>(10 * round + of); };
-      const Buffer sent(MemoryKind::device, bytes, seed(rank()));
-      const Buffer received(MemoryKind::device, bytes);
-      MPI_Sendrecv(sent.data(), sent.count(), MPI_BYTE, other, tag, received.data(), received.count(),
-                   MPI_BYTE, other, tag, communicator_, MPI_STATUS_IGNORE);
-      EXPECT_TRUE(received.read() == payload(bytes, seed(other)));
-      MPI_Request requests[2];
-      const Buffer again(MemoryKind::device, bytes);
-      MPI_Irecv(again.data(), again.count(), MPI_BYTE, other, tag, communicator_, &requests[0]);
-      MPI_Isend(sent.data(), sent.count(), MPI_BYTE, other, tag, communicator_, &requests[1]);
-      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-      EXPECT_TRUE(again.read() == payload(bytes, seed(other)));
-      MPI_Sendrecv_replace(again.data(), again.count(), MPI_BYTE, other, tag, other, tag, communicator_,
-                           MPI_STATUS_IGNORE);
-      EXPECT_TRUE(again.read() == payload(bytes, seed(rank())));
-    }
-  }
-}
-
 TEST_F(PostedReceives, more_than_there_is_room_for_are_all_right) {
   constexpr std::size_t messages = 600;
   std::vector<Buffer> buffers;
