@@ -40,6 +40,12 @@ class RankList {
              return range.first <= rank && rank <= range.second;
            });
   }
+  /// Returns how many of a job's ranks it holds.
+  [[nodiscard]] int count_of(int world_size) const noexcept {
+    int count = 0;
+    for (int rank = 0; rank < world_size; ++rank) count += holds(rank) ? 1 : 0;
+    return count;
+  }
   /// Returns the smallest rank.
   [[nodiscard]] int first() const noexcept {
     return is_empty() ? 0 : std::min_element(ranges_.begin(), ranges_.end())->first;

@@ -29,11 +29,15 @@ struct Identity {
   std::uint64_t limit_bytes = 1u << 30;  ///< of the rank's file; later records are dropped and counted, …
   bool keeps_last = false;               ///< … or the oldest are overwritten
   WindowRequest window;                  ///< the part of the run that is recorded
-  bool others_may_not_record = false;    ///< only some ranks of the job record
+  int recorded_ranks = 0;                ///< of the job's; 0: all
   bool is_first_to_record = true;        ///< of the job's ranks: what is alike on all is told by it alone
   bool with_gpu_activity = true;         ///< try CUPTI and NVTX
   std::uint32_t call_path_frames =
       most_call_path_frames;  ///< at most, of each call; 0 or 1: the call site alone
+
+  [[nodiscard]] bool recorded_by_all() const noexcept {
+    return recorded_ranks == 0 || recorded_ranks >= world_size;
+  }
 };
 
 namespace detail {

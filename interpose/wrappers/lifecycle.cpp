@@ -83,7 +83,16 @@ void prepare() {
 }
 
 void begin_recording(int rank, int size) {
-  if (!settings().record || !settings().ranks.holds(rank)) return;
+  if (!settings().record) return;
+  const int recorded_ranks = settings().ranks.count_of(size);
+  if (recorded_ranks == 0 && rank == 0) {
+    Line line;
+    std::snprintf(line.data(), line.size(),
+                  "nothing is recorded: PENSTOCK_RANKS has none of this job's %d rank%s", size,
+                  size == 1 ? "" : "s");
+    record::notice(line.data());
+  }
+  if (!settings().ranks.holds(rank)) return;
   char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   PMPI_Get_library_version(version, &length);
@@ -98,7 +107,7 @@ void begin_recording(int rank, int size) {
   identity.limit_bytes = settings().trace_limit_bytes;
   identity.keeps_last = settings().keeps_last;
   identity.window = settings().window;
-  identity.others_may_not_record = !settings().ranks.is_empty();
+  identity.recorded_ranks = recorded_ranks;
   identity.is_first_to_record = rank == settings().ranks.first();
   identity.call_path_frames = settings().call_path_frames;
   identity.with_gpu_activity = settings().gpu_activity;

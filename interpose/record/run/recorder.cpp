@@ -24,6 +24,7 @@
 #include "interpose/record/gpu/cuda_presence.hpp"
 #include "interpose/record/gpu/cupti_capture.hpp"
 #include "interpose/record/gpu/gpu_power.hpp"
+#include "interpose/record/run/closing_line.hpp"
 #include "interpose/record/run/network_bytes.hpp"
 #include "interpose/record/run/nvtx_capture.hpp"
 #include "interpose/record/run/own_cost.hpp"
@@ -40,6 +41,7 @@ bool collects_gpu_activity = false;  ///< written before switch_on()
 /// Never destroyed, as a program may end in any order.
 WindowRequest* requested_window = nullptr;
 bool is_first_to_record = true;
+std::string* line_at_end = nullptr;  ///< of the rank that is the first to record
 std::uint64_t event_cost_ps = 0;
 
 /// Adds the time of a scope to the cost of starting the recording.
@@ -164,7 +166,7 @@ bool open_losses(const Identity& identity) noexcept {
   const bool has_window = identity.window.by != WindowRequest::By::nothing;
   recording().add_features((identity.keeps_last ? trace::feature::keeps_last : 0u) |
                            (has_window ? trace::feature::window : 0u) |
-                           (identity.others_may_not_record ? trace::feature::some_ranks : 0u));
+                           (identity.recorded_by_all() ? 0u : trace::feature::some_ranks));
   if (!identity.keeps_last && !has_window) return true;
   if (recording().retired().open(identity.keeps_last, has_window)) return true;
   notice("recording is off: no memory, or no space, to overwrite records");
@@ -245,6 +247,7 @@ bool begin(const Identity& identity) noexcept try {
   event_cost_ps = measure_event_cost_ps();
   requested_window = new WindowRequest(identity.window);
   is_first_to_record = identity.is_first_to_record;
+  if (is_first_to_record) line_at_end = new std::string(closing_line(identity));
   request_window(*requested_window);
   write_kept_notices();
   write_new_modules();
@@ -279,6 +282,7 @@ void end() noexcept {
   copy_device_name(header.device_name, sizeof header.device_name);
   header.finish_cost_ns = now_ns() - end_ns;
   close_header(end_ns, trace::Ending::finalize);
+  if (line_at_end != nullptr && !window().is_awaited()) say(*line_at_end);
 }
 
 void end_abruptly(int abort_code) noexcept {

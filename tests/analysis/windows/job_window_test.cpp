@@ -124,10 +124,22 @@ TEST_F(JobWindow, of_some_ranks_has_files_of_these_alone_and_no_fault) {
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(std::filesystem::exists(fmt::format("{}/recording/rank-{}.penstock", path_, rank)), rank != 1);
   }
+  const std::string recording = path_ + "/recording";
+  EXPECT_EQ(text_in("said"),
+            fmt::format("penstock: recorded 3 of 4 ranks in {0}; next: penstock report {0}\n", recording));
   const nlohmann::json of_some = json();
   EXPECT_EQ(of_some.at("counted").at("ranks"), 3);
   EXPECT_EQ(of_some.at("counted").at("unmatched_message_halves"), 0);
   EXPECT_NE(of_some.at("flaws").at(0).at("what").get<std::string>().find("not rank 1"), std::string::npos);
+}
+
+TEST_F(JobWindow, of_ranks_that_the_job_has_not_is_said_and_the_job_goes_on) {
+  if (!record(2, "--ranks 5", "20 3 0 0")) {
+    GTEST_SKIP() << "no GPU";
+  }
+  EXPECT_EQ(text_in("said"),
+            "penstock: nothing is recorded: PENSTOCK_RANKS has none of this job's 2 ranks\n");
+  EXPECT_FALSE(std::filesystem::exists(path_ + "/recording"));
 }
 
 /// 1,600 steps of 30 messages: 4 MB a rank.

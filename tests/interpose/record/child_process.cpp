@@ -30,6 +30,11 @@ ChildResult in_child(const std::function<void()>& work) {
   while (const std::size_t count = std::fread(buffer, 1, sizeof buffer, errors))
     result.errors.append(buffer, count);
   std::fclose(errors);
+  if (const std::size_t at = result.errors.find("penstock: recorded "); at != std::string::npos) {
+    const std::size_t behind = result.errors.find('\n', at) + 1;
+    result.ending = result.errors.substr(at, behind - at);
+    result.errors.erase(at, behind - at);
+  }
   return result;
 }
 

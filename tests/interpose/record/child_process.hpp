@@ -12,7 +12,8 @@ namespace penstock::test {
 struct ChildResult {
   int exit_code = -1;  ///< 0: all went well and no EXPECT failed in the child
   int signal = 0;      ///< that ended it
-  std::string errors;  ///< its stderr
+  std::string errors;  ///< its stderr, but for …
+  std::string ending;  ///< … the line that ends a recording
 };
 
 /// Forks; the child runs `work` and exits.
