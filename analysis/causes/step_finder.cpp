@@ -34,6 +34,7 @@ void StepFinder::Candidate::add(const RankSteps::Times& rank) {
   fewest_times = std::min(fewest_times, rank.times);
   most_times = std::max(most_times, rank.times);
   covered_calls += rank.covered_calls;
+  held_ns += rank.held_ns;
   irregular += rank.irregular;
   times += rank.times;
   is_regular = is_regular && rank.is_regular;
@@ -54,6 +55,7 @@ void StepFinder::add(const RankSteps& rank, std::span<const std::uint32_t> sites
   ++group.ranks;
   group.begins_late = group.begins_late || rank.begins_late;
   group.calls += rank.calls;
+  group.communication_ns += rank.communication_ns;
   const auto add_to = [sites](std::map<std::uint32_t, Site>& of_group,
                               const std::vector<RankSteps::AtSite>& of_rank) {
     for (const RankSteps::AtSite& each : of_rank) {
@@ -83,11 +85,33 @@ std::optional<StepMark> StepFinder::found() const {
   return mark;
 }
 
+bool StepFinder::Group::all_have(const Candidate& each) const noexcept {
+  return each.is_regular && each.is_alike_on_ranks(begins_late) && each.ranks == ranks;
+}
+
+template <typename Suits>
+std::optional<StepMark> StepFinder::outermost_range(const Group& group, const Suits& suits) {
+  std::optional<StepMark> best;
+  const Candidate* best_range = nullptr;
+  for (const auto& [name, each] : group.ranges) {
+    if (group.all_have(each) && !is_of_a_library(name) && suits(each) &&
+        (best_range == nullptr ||
+         std::tie(each.depth, each.first_ns) < std::tie(best_range->depth, best_range->first_ns))) {
+      best_range = &each;
+      best = StepMark{.range = name, .first_number = each.first_number};
+    }
+  }
+  return best;
+}
+
 std::optional<StepMark> StepFinder::found_among(const Group& group,
                                                 const std::map<std::uint32_t, Site>& group_sites) {
+  if (std::optional<StepMark> range = outermost_range(
+          group, [&group](const Candidate& each) { return each.held_ns * 2 >= group.communication_ns; })) {
+    return range;
+  }
   const auto is_possible = [&group](const Candidate& each) {
-    return each.is_regular && each.is_alike_on_ranks(group.begins_late) && each.ranks == group.ranks &&
-           each.covered_calls * 2 >= group.calls;
+    return group.all_have(each) && each.covered_calls * 2 >= group.calls;
   };
   struct OfSite {
     std::uint32_t site;
@@ -95,6 +119,7 @@ std::optional<StepMark> StepFinder::found_among(const Group& group,
     const Candidate* candidate;
   };
   std::vector<OfSite> sites;
+  std::uint64_t most_calls = 0;
   for (const auto& [site, each] : group_sites) {
     const bool all_are_possible = is_possible(each.all);
     if (is_possible(each.like_the_first) &&
@@ -104,34 +129,21 @@ std::optional<StepMark> StepFinder::found_among(const Group& group,
       sites.push_back({site, CallsOfSite::all, &each.all});
     }
   }
-  std::vector<std::pair<std::string_view, const Candidate*>> ranges;
-  std::uint64_t most_calls = 0;
-  for (const auto& [name, each] : group.ranges) {
-    if (is_possible(each) && !is_of_a_library(name)) {
-      ranges.emplace_back(name, &each);
-      most_calls = std::max(most_calls, each.covered_calls);
-    }
-  }
   for (const OfSite& each : sites) {
     most_calls = std::max(most_calls, each.candidate->covered_calls);
   }
-  const auto covers_as_much = [&](const Candidate& each) {
-    return each.covered_calls * 10 >= most_calls * 9;
-  };
-
-  std::optional<StepMark> best;
-  const Candidate* best_range = nullptr;
-  for (const auto& [name, each] : ranges) {
-    if (covers_as_much(*each) &&
-        (best_range == nullptr ||
-         std::tie(each->depth, each->first_ns) < std::tie(best_range->depth, best_range->first_ns))) {
-      best_range = each;
-      best = StepMark{.range = std::string(name), .first_number = each->first_number};
+  for (const auto& [name, each] : group.ranges) {
+    if (is_possible(each) && !is_of_a_library(name)) {
+      most_calls = std::max(most_calls, each.covered_calls);
     }
   }
-  if (best) {
-    return best;
+  const auto covers_as_much = [&](const Candidate& each) {
+    return is_possible(each) && each.covered_calls * 10 >= most_calls * 9;
+  };
+  if (std::optional<StepMark> range = outermost_range(group, covers_as_much)) {
+    return range;
   }
+  std::optional<StepMark> best;
   const Candidate* best_site = nullptr;
   for (const OfSite& each : sites) {
     const Candidate& candidate = *each.candidate;

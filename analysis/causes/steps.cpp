@@ -106,7 +106,8 @@ class Repeats {
             last_ - first_ + 1,
             distances_.irregular(),
             times_ >= least_times && distances_.are_regular(),
-            first_number_};
+            first_number_,
+            0};
   }
 
  private:
@@ -170,7 +171,10 @@ void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>&
     std::uint64_t end_ns = 0;
     std::uint64_t first_number = ~std::uint64_t{0};
     std::uint8_t depth = 0;  ///< the deepest: an inner range may stand alone during start-up
+    std::uint64_t held_ns = 0;
   };
+  const std::uint64_t first_ns = calls.empty() ? 0 : calls.front()->begin_ns;
+  const std::uint64_t last_ns = calls.empty() ? 0 : calls.back()->end_ns;
   std::map<std::uint32_t, Seen> seen;
   Seen* range = nullptr;
   std::uint32_t name = trace::no_string;
@@ -183,6 +187,9 @@ void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>&
       range = &seen[name];
     }
     ++range->times;
+    const std::uint64_t held_from_ns = std::max({each.begin_ns, first_ns, range->end_ns});
+    const std::uint64_t held_until_ns = std::min(each.end_ns, last_ns);
+    range->held_ns += held_until_ns > held_from_ns ? held_until_ns - held_from_ns : 0;
     range->begin_ns = std::min(range->begin_ns, each.begin_ns);
     range->end_ns = std::max(range->end_ns, each.end_ns);
     range->depth = std::max(range->depth, each.depth);
@@ -198,7 +205,7 @@ void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>&
                             each.depth,
                             {each.times, each.begin_ns,
                              static_cast<std::uint64_t>(index_at(each.end_ns) - index_at(each.begin_ns)), 0,
-                             each.times >= least_times, each.first_number}});
+                             each.times >= least_times, each.first_number, each.held_ns}});
   }
 }
 
@@ -210,6 +217,7 @@ RankSteps possible_steps(const RankTrace& rank, SiteTable& sites) {
   steps.used_gpu = rank.used_gpu();
   steps.begins_late = rank.begins_late();
   steps.calls = calls.size();
+  steps.communication_ns = calls.empty() ? 0 : calls.back()->end_ns - calls.front()->begin_ns;
   steps.paths = times_at_sites(rank, calls, sites, [](std::uint64_t call_site) { return call_site; });
   steps.innermost = rank.call_paths.empty()
                         ? steps.paths

@@ -1,6 +1,7 @@
 // The steps of one rank: which marks may begin them, and when they begin by a mark that was found. Start-up
-// and shutdown are the time before and after them. Uses order and number only, never durations, so that the
-// same program has the same steps on a busy machine. Must not know causes, nor other ranks (step_finder.hpp).
+// and shutdown are the time before and after them. Call sites are judged by order and number, never by
+// durations, so that the same program has the same steps on a busy machine; of ranges it counts, too, how
+// much of the time they hold. Must not know causes, nor other ranks (step_finder.hpp).
 #pragma once
 
 #include <cstdint>
@@ -39,6 +40,8 @@ struct RankSteps {
     std::uint64_t irregular = 0;      ///< times whose distance to the previous one is not the usual one
     bool is_regular = false;
     std::uint64_t first_number = 0;  ///< of the first whole one; 0: they have none
+    std::uint64_t held_ns =
+        0;  ///< by ranges, within communication_ns; what several threads are in counts once
   };
   struct AtSite {
     std::uint32_t site;  ///< in the rank's table
@@ -55,15 +58,16 @@ struct RankSteps {
     }
   };
   bool used_gpu = false;
-  bool begins_late = false;  ///< its first steps may not be known
-  std::uint64_t calls = 0;   ///< communicating calls of the thread that has most of them
+  bool begins_late = false;            ///< its first steps may not be known
+  std::uint64_t calls = 0;             ///< communicating calls of the thread that has most of them
+  std::uint64_t communication_ns = 0;  ///< from the first of these calls to the end of the last
   std::vector<AtSite> paths;
   std::vector<AtSite> innermost;  ///< by the innermost frame alone
   std::vector<OfRange> ranges;
 
   template <typename Archive>
   void exchange(Archive& archive) {
-    archive(used_gpu, begins_late, calls, paths, innermost, ranges);
+    archive(used_gpu, begins_late, calls, communication_ns, paths, innermost, ranges);
   }
 };
 

@@ -56,12 +56,12 @@ class Command : public ::testing::Test {
   testing::TemporaryDirectory directory_;
 };
 
-/// One rank with twenty steps of so long, by an NVTX range; before it many more calls, if `begins_busily`.
+/// One rank with twenty steps of so long, by an NVTX range; before it many more calls, and as long again, if `begins_busily`.
 void write_steps(const std::filesystem::path& recording, std::uint64_t step_ns, bool begins_busily) {
   std::filesystem::create_directory(recording);
   testing::RecordingBuilder builder(0, 1);
   std::uint64_t at = 0;
-  for (int i = 0; i < (begins_busily ? 400 : 0); ++i, at += 10) {
+  for (int i = 0; i < (begins_busily ? 400 : 0); ++i, at += 200) {
     builder.call({.function = "MPI_Barrier", .begin = at, .end = at + 5, .call_site = 0x40});
   }
   for (int i = 0; i < 20; ++i, at += step_ns) {

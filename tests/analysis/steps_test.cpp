@@ -143,6 +143,46 @@ TEST(Steps, an_outer_nvtx_range_is_taken_before_inner_ones_and_calls) {
   EXPECT_EQ(asked.steps->mark, "exchange");
 }
 
+/// Set-up makes `calls` calls, each of `length`, then 12 ranges of 100 with one call each.
+RecordingBuilder with_set_up(std::uint64_t calls, std::uint64_t length) {
+  RecordingBuilder builder(0, 1);
+  builder.kernel(0, 1);
+  for (std::uint64_t i = 0; i < calls; ++i) {
+    builder.call(call(10 + i * length, 0x20, length / 2));
+  }
+  const std::uint64_t begin = 10 + calls * length;
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    builder.range("step", begin + step * 100, begin + step * 100 + 99)
+        .call(call(begin + step * 100 + 80, 0x30));
+  }
+  return builder.runs(0, begin + 2000);
+}
+
+TEST(Steps, are_ranges_that_hold_half_of_the_time_though_set_up_makes_more_calls) {
+  const Report report = report_on({with_set_up(100, 10)});
+  ASSERT_TRUE(report.steps);
+  EXPECT_TRUE(report.steps->is_range);
+  EXPECT_EQ(report.steps->each.size(), 12u);
+}
+
+TEST(Steps, are_not_ranges_that_hold_less_and_have_fewer_calls) {
+  const Report report = report_on({with_set_up(100, 20)});
+  ASSERT_TRUE(report.steps);
+  EXPECT_FALSE(report.steps->is_range);
+}
+
+TEST(Steps, of_several_threads_in_one_range_count_once_as_time) {
+  RecordingBuilder rank = with_set_up(100, 20);
+  for (std::uint64_t thread = 0; thread < 8; ++thread) {
+    for (std::uint64_t step = 0; step < 12; ++step) {
+      rank.range("step", 2010 + step * 100, 2010 + step * 100 + 99);
+    }
+  }
+  const Report report = report_on({rank});
+  ASSERT_TRUE(report.steps);
+  EXPECT_FALSE(report.steps->is_range);
+}
+
 TEST(Steps, are_not_the_ranges_that_a_library_opens_round_its_own_calls) {
   RecordingBuilder rank = solver(0, 1, 10);
   for (std::uint64_t step = 0; step < 10; ++step) {
