@@ -73,7 +73,7 @@ class Figure {
 };
 
 void figure_line(std::string_view what, const std::string& ways, const Figure& figure) {
-  show_line("", fmt::format("{:<26}{}{}", what, ways, figure.why()));
+  show_line("", fmt::format("{:<30}{}{}", what, ways, figure.why()));
 }
 
 void show_link(const transports::FoundTuning& tuning, Link link) {
@@ -126,12 +126,24 @@ void show_tuning(const transports::FoundTuning& tuning, const transports::Machin
   figure_line("a GPU to pageable memory", bounced.from("by the driver", "through a pinned ring"), bounced);
   const Figure batched = figure("batched_to");
   figure_line("small copies at the same time", batched.up_to("one kernel", "a copy each"), batched);
+  const Figure of_host = figure("host_batched_to");
+  figure_line("… from or to pinned memory", of_host.up_to("one kernel", "a copy each"), of_host);
   const Figure staged = figure("staged_chunk");
   figure_line("staged in host memory", staged.chunk(), staged);
   const Figure network = figure("network_from");
   figure_line("between nodes", network.from("in one piece", "in chunks"), network);
   const Figure uploaded = figure("uploaded_from");
   figure_line("host memory to a GPU", uploaded.from("by the MPI library", "fetched by the GPU"), uploaded);
+  const Figure packed = figure("packed_from");
+  figure_line("staged lists of integers", packed.from("as they are", "as bitmaps"), packed);
+  const Figure network_packed = figure("network_packed_from");
+  figure_line("… between nodes", network_packed.from("as they are", "as bitmaps"), network_packed);
+  const Figure posted = figure("posted_from");
+  figure_line("posted receives", posted.from("read by the receiver", "written by the sender"), posted);
+  const Figure fused = figure("fused_to");
+  figure_line("reductions", fused.up_to("one kernel a rank", "by messages"), fused);
+  const Figure shared = figure("shared_gpu_from");
+  figure_line("messages on a shared GPU", shared.from("through host memory", "within it"), shared);
   const Figure exchanged = figure("shared_exchanged_from");
   figure_line("collectives on a shared GPU", exchanged.from("by the MPI library", "by messages"), exchanged);
   const Figure reduced = figure("shared_reduced_from");
