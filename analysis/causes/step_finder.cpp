@@ -96,7 +96,8 @@ std::optional<StepMark> StepFinder::outermost_range(const Group& group, const Su
   for (const auto& [name, each] : group.ranges) {
     if (group.all_have(each) && !is_of_a_library(name) && suits(each) &&
         (best_range == nullptr ||
-         std::tie(each.depth, each.first_ns) < std::tie(best_range->depth, best_range->first_ns))) {
+         std::tie(each.depth, each.first_ns, best_range->held_ns) <
+             std::tie(best_range->depth, best_range->first_ns, each.held_ns))) {
       best_range = &each;
       best = StepMark{.range = name, .first_number = each.first_number};
     }

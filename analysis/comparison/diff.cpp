@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/report/step_batches.hpp"
 #include "analysis/report/text_figures.hpp"
 #include "analysis/tables/confidence.hpp"
 
@@ -48,30 +49,9 @@ using StepFigure = std::function<std::uint64_t(const StepFigures& step)>;
 /// Returns how a figure of one run varies: its means of batches of steps, per rank and step.
 using Samples = std::function<std::vector<double>(const Report& report)>;
 
-/// Returns the means of batches whose sums are known.
-template <typename SumOfBatch>
-std::vector<double> batch_means(const Report& report, const SumOfBatch& sum_ns) {
-  const std::size_t steps = report.steps->each.size();
-  const auto ranks = static_cast<double>(std::max<std::uint64_t>(report.counted_ranks, 1));
-  std::vector<double> means;
-  for (std::size_t batch = 0; batch < batches_of(steps); ++batch) {
-    const std::size_t count = first_of_batch(steps, batch + 1) - first_of_batch(steps, batch);
-    means.push_back(static_cast<double>(sum_ns(batch)) / static_cast<double>(count) / ranks);
-  }
-  return means;
-}
-
 Samples by_step(StepFigure figure) {
   return [figure = std::move(figure)](const Report& report) {
-    const std::vector<StepFigures>& steps = report.steps->each;
-    return batch_means(report, [&](std::size_t batch) {
-      std::uint64_t sum_ns = 0;
-      for (std::size_t i = first_of_batch(steps.size(), batch); i < first_of_batch(steps.size(), batch + 1);
-           ++i) {
-        sum_ns += figure(steps[i]);
-      }
-      return sum_ns;
-    });
+    return batch_means_of(report.steps->each, report.counted_ranks, figure);
   };
 }
 
@@ -253,7 +233,7 @@ class Comparison {
       };
       diff_.regions.push_back(row(name, total_ns, [&name](const Report& report) {
         const PhaseFigures* const phase = phase_named(report, name);
-        return batch_means(report, [phase](std::size_t batch) {
+        return batch_means(report.steps->each.size(), report.counted_ranks, [phase](std::size_t batch) {
           return phase == nullptr || batch >= phase->batches_ns.size() ? 0 : phase->batches_ns[batch];
         });
       }));

@@ -171,6 +171,18 @@ TEST(Steps, are_not_ranges_that_hold_less_and_have_fewer_calls) {
   EXPECT_FALSE(report.steps->is_range);
 }
 
+TEST(Steps, are_the_longer_of_two_ranges_that_begin_together) {
+  RecordingBuilder rank(0, 1);
+  rank.kernel(0, 1);
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    const std::uint64_t begin = 1000 + step * 100;
+    rank.range("part of it", begin, begin + 60).range("step", begin, begin + 99).call(call(begin + 80, 0x30));
+  }
+  const Report report = report_on({rank.runs(0, 3000)});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->mark, "step");
+}
+
 TEST(Steps, of_several_threads_in_one_range_count_once_as_time) {
   RecordingBuilder rank = with_set_up(100, 20);
   for (std::uint64_t thread = 0; thread < 8; ++thread) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/report/conclusions/run_to_run.hpp"
 #include "analysis/report/text/sections.hpp"
 
 namespace penstock::analysis {
@@ -20,6 +21,23 @@ std::string saving_text(const ReportWriter& out, const Advice& advice) {
   const std::string uncertainty = " ± " + out.per_rank(*advice.uncertainty_ns);
   return saves +
          (uncertainty == " ± " + out.per_rank(0) ? std::string(width_of(uncertainty), ' ') : uncertainty);
+}
+
+/// Prints it where it is more than the replay may be off by: who mends something and runs again sees both.
+void say_how_runs_differ(ReportWriter& out, std::size_t shown) {
+  const std::vector<Advice>& advice = out.report.advice;
+  const std::uint64_t differ_ns = run_to_run_ns(out.report).value_or(0);
+  const std::uint64_t all_ranks_ns = differ_ns * out.report.counted_ranks;
+  const bool is_more = std::any_of(
+      advice.begin(), advice.begin() + static_cast<std::ptrdiff_t>(shown),
+      [&](const Advice& each) { return each.uncertainty_ns && *each.uncertainty_ns < all_ranks_ns; });
+  if (is_more && out.per_rank(all_ranks_ns) != out.per_rank(0)) {
+    out.dim_lines(
+        fmt::format("±: by which the replay may be off. Two runs of the same program may differ by {} {} "
+                    "besides, as steps vary "
+                    "(95 %).",
+                    out.per_rank(all_ranks_ns), out.unit.name()));
+  }
 }
 
 }  // namespace
@@ -52,6 +70,7 @@ void write_advice(ReportWriter& out) {
     }
   }
   out.note_more(out.report.advice.size(), shown);
+  say_how_runs_differ(out, shown);
 }
 
 }  // namespace penstock::analysis

@@ -47,6 +47,12 @@ export function saving_of({ saves_s, uncertainty_s, saves_at_most_s }: Advice): 
     : { time_s: saves_s, uncertainty_s: uncertainty_s ?? 0, measure: 'saved' };
 }
 
+/** Returns by how much two runs may differ, as steps vary, where that is more than some saving may be off by; else 0. Seconds. */
+export function difference_of_runs({ steps }: Pick<Report, 'steps'>, found: readonly Finding[]): number {
+  const differ_s = steps?.run_to_run_s ?? 0;
+  return found.some(({ measure, uncertainty_s }) => measure === 'saved' && uncertainty_s < differ_s) ? differ_s : 0;
+}
+
 export function findings(report: Report, most = 3): Finding[] {
   const { ranks, adjective } = words_of(report);
   const share = (time_s: number) => share_of(time_s, report.counted.total_s);

@@ -1,7 +1,7 @@
 // The headline, where the average rank's time went, and the largest findings.
 import type { Report } from '../generated/report';
-import { percent_text, share_of, time_number, time_unit, type TimeUnit } from '../format';
-import { findings, saving_of, type Finding } from '../model/findings';
+import { percent_text, share_of, time_number, time_text, time_unit, type TimeUnit } from '../format';
+import { difference_of_runs, findings, saving_of, type Finding } from '../model/findings';
 import { lost_records } from '../model/flaws';
 import { pieces_of_average_rank, words_of } from '../model/overview';
 import { cause_of_part, part_name, parts, steps_of } from '../model/parts';
@@ -77,6 +77,7 @@ function WholeBar({ report }: { report: Report }) {
 export function Summary({ report }: { report: Report }) {
   const { unit, ranks, adjective } = words_of(report);
   const found = report.counted.total_s > 0 ? findings(report) : [];
+  const differ_s = difference_of_runs(report, found);
   const rest = report.advice.slice(found.filter(({ measure }) => measure !== 'waited').length);
   return (
     <Section id="summary" title="Summary">
@@ -122,7 +123,10 @@ export function Summary({ report }: { report: Report }) {
         </details>
       ) : null}
       {found.some(({ measure }) => measure !== 'waited') ? (
-        <p class="note">What is saved is of each change alone, as if nothing else were changed: it does not add up.</p>
+        <p class="note">
+          What is saved is of each change alone, as if nothing else were changed: it does not add up.
+          {differ_s > 0 ? ` ±: by which the replay may be off. Two runs of the same program may differ by ${time_text(differ_s)} besides, as steps vary (95 %).` : ''}
+        </p>
       ) : null}
     </Section>
   );

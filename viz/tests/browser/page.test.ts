@@ -91,7 +91,7 @@ describe.skipIf(is_firefox)('figures', () => {
   });
   it('show who was waited for, in which steps, and what it did meanwhile', async () => {
     const { page } = await open('long_run');
-    expect(await cells(page, 'Ranks that others waited for')).toEqual([['1', 'MPI_Allreduce at 0x1300', '1', '0.005', '1 × 0.005', '1,700', '93.6 % host code in the NVTX range step']]);
+    expect(await cells(page, 'Ranks that others waited for')).toEqual([['1', 'MPI_Allreduce at 0x1300', '1', '0.005', '1 × 0.005', '1,700', '93.6 % host code in the NVTX range assemble']]);
   });
   it('show how efficient NVTX ranges are', async () => {
     const { phases } = report_of('long_run');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findings } from '../../src/model/findings';
-import { by_cause, report_with, site_with } from './report_builder';
+import { difference_of_runs, findings } from '../../src/model/findings';
+import { by_cause, report_with, site_with, step_with, steps_with } from './report_builder';
 
 const counted = { ranks: 4, total_s: 4, counted_s: 0.4, by_cause_s: by_cause({ wire: 0.4 }), unmatched_message_halves: 0 };
 const advice = (kind: 'overlap' | 'balance_ranks', saves_at_most_s: number) => ({ kind, saves_at_most_s, text: `${kind} helps`, shown_in: { list: 'peers' as const, row: 0 }, title: `do ${kind}` });
@@ -31,6 +31,15 @@ describe('findings', () => {
   });
   it('of rows that this page does not have lead to where the time goes', () => {
     expect(findings(report_with({ counted, advice: [advice('overlap', 0.1)] }))[0]?.target).toBe('time');
+  });
+  it('come with how much two runs may differ, where that is more than a saving may be off by', () => {
+    const report = (uncertainty_s: number, run_to_run_s: number | null) =>
+      report_with({ counted, advice: [{ ...advice('overlap', 0.22), saves_s: 0.2, uncertainty_s }], steps: steps_with([step_with(0)], { run_to_run_s }) });
+    const told = (given: ReturnType<typeof report>) => difference_of_runs(given, findings(given));
+    expect(told(report(0.02, 0.01))).toBe(0.01);
+    expect(told(report(0.08, 0.01))).toBe(0);
+    expect(told(report(0.02, null))).toBe(0);
+    expect(told(report_with({ counted, advice: [advice('overlap', 0.1)], steps: steps_with([step_with(0)], { run_to_run_s: 0.01 }) }))).toBe(0);
   });
   it('are none where nothing is waited for', () => {
     expect(findings(report_with({ call_sites: [site_with()] }))).toEqual([]);
