@@ -1,6 +1,8 @@
 #include "analysis/report/text_table.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <numeric>
 
 namespace penstock::analysis {
@@ -16,6 +18,21 @@ bool begins_character(char byte) {
 std::string padded(const std::string& text, std::size_t width, Align align) {
   const std::string spaces(width - std::min(width, width_of(text)), ' ');
   return align == Align::left ? text + spaces : spaces + text;
+}
+
+/// Returns the bytes of the first word, or of a number and its unit, which stay on one line.
+std::size_t end_of_word(std::string_view text) {
+  static constexpr std::array<std::string_view, 8> units{"%", "s", "ms", "µs", "ns", "MiB", "KiB", "GB/s"};
+  const std::size_t end = std::min(text.find(' '), text.size());
+  if (end == text.size() || end == 0 || std::isdigit(static_cast<unsigned char>(text[end - 1])) == 0) {
+    return end;
+  }
+  const std::size_t next_end = std::min(text.find(' ', end + 1), text.size());
+  std::string_view next = text.substr(end + 1, next_end - end - 1);
+  while (!next.empty() && std::string_view(".,;:)").find(next.back()) != std::string_view::npos) {
+    next.remove_suffix(1);
+  }
+  return std::find(units.begin(), units.end(), next) == units.end() ? end : next_end;
 }
 
 }  // namespace
@@ -40,7 +57,7 @@ std::string shortened(std::string_view text, std::size_t width) {
 std::vector<std::string> wrapped(std::string_view text, std::size_t width, std::size_t indent) {
   std::vector<std::string> lines(1);
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t end = end_of_word(text);
     const std::string_view word = text.substr(0, end);
     const bool opens_line = width_of(lines.back()) == (lines.size() == 1 ? 0 : indent);
     if (!opens_line && width_of(lines.back()) + 1 + width_of(word) > width) {

@@ -194,6 +194,8 @@ std::vector<Advice> advice_on_changes(const Report& report) {
     advice.push_back(replayed(report, each, {each.kind, 0, std::move(text)}));
     if (each.kind == AdviceKind::balance_ranks) {
       advice.back().title = balance_title;
+    } else if (each.kind == AdviceKind::host_code && each.rank >= 0) {
+      advice.back().title = fmt::format("{} of rank {}", title_of(advice.back()), each.rank);
     }
     if (!each.calls.empty()) {
       show_in_call_sites(report, each.calls.front().empty() ? each.calls.back() : each.calls.front(),

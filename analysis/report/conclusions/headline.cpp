@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <span>
 
@@ -147,6 +148,21 @@ std::string worst_call_text(const Report& report) {
                      who, is_unsure ? "; within the error of the hosts' clocks" : "");
 }
 
+/// Returns what the replay says would save most, which may be elsewhere than the largest part: ranks wait for
+/// one that does something else. "" if it is less than a twentieth.
+std::string best_advice_text(const Report& report) {
+  if (report.advice.empty()) {
+    return "";
+  }
+  const Advice& best = report.advice.front();
+  if (!best.uncertainty_ns || best.saves_ns * 20 < report.total_ns) {
+    return "";
+  }
+  std::string title(title_of(best));
+  title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
+  return fmt::format(" What would save most, {}: {}.", of_whole(report, best.saves_ns), title);
+}
+
 /// Returns why there is no time to tell of.
 std::string why_empty(const Report& report) {
   const std::optional<RecordedPart>& part = report.recorded_part;
@@ -174,8 +190,9 @@ Headline headline_of(const Report& report) {
   if (const std::optional<TimePart> worst = largest_beside_exposed(report)) {
     const std::uint64_t time_ns = time_of(*report.parts, *worst);
     return {worst, time_ns,
-            fmt::format("{} {} {} is exposed communication.", share_text(report, time_ns),
-                        verdict_on(report, *worst), of_whole(report, communication_ns(report)))};
+            fmt::format("{} {} {} is exposed communication.{}", share_text(report, time_ns),
+                        verdict_on(report, *worst), of_whole(report, communication_ns(report)),
+                        best_advice_text(report))};
   }
   const std::string what = counts_exposed(report)
                                ? "exposed communication: the rank is in MPI and its GPU computes nothing."
@@ -183,7 +200,8 @@ Headline headline_of(const Report& report) {
                                              printable(report.why_not_exposed));
   const std::uint64_t time_ns = communication_ns(report);
   return {std::nullopt, time_ns,
-          fmt::format("{} {}{}", share_text(report, time_ns), what, worst_call_text(report))};
+          fmt::format("{} {}{}{}", share_text(report, time_ns), what, worst_call_text(report),
+                      best_advice_text(report))};
 }
 
 }  // namespace penstock::analysis
