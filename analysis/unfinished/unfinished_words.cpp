@@ -125,7 +125,7 @@ std::string words_of_end(const UnfinishedRankFigures& end) {
   const bool is_gone = end.state < RankEnd::running;
   std::string words = fmt::format(", which {} {}", is_gone ? "was" : "is", whereabouts_text(end));
   if (end.calls.empty() && end.calls_known && !end.moves && !is_gone) {
-    words += fmt::format(", since {}", time_of_job(end.last_call_end_ns));
+    words += fmt::format(" from {} of the run on", time_of_job(end.last_call_end_ns));
   }
   if (end.state == RankEnd::killed) {
     words += end.calls.empty() ? ", when it ended" : "";

@@ -125,7 +125,7 @@ void write_unfinished(ReportWriter& out) {
                   {figures.is_running ? "state" : "ended"},
                   {"last alive", Align::right},
                   {"in", Align::left, true},
-                  {"since", Align::right},
+                  {"from", Align::right},
                   {"waits for"}});
   const std::size_t most = std::max(fewest_rows, out.options.top);
   for (const UnfinishedRankFigures* each :

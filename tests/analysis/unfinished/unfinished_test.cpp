@@ -418,7 +418,7 @@ TEST(Unfinished, golden_screen_of_a_deadlock) {
       "Next: one of them must send before it receives: look for the send that should have come first, and\n"
       "for its rank, tag and communicator.\n"
       "\n"
-      "rank  ended         last alive  in                                                  since  waits for\n"
+      "rank  ended         last alive  in                                                   from  waits for\n"
       "   0  killed            3.00 s  MPI_Recv at unknown source line: from rank 1, ta…  1.00 s  1\n"
       "   1  killed            3.00 s  MPI_Recv at unknown source line: from rank 0, ta…  1.00 s  0\n"
       "   2  killed            3.00 s  MPI_Barrier at unknown source line                 2.00 s  0, 1, 3\n"

@@ -33,7 +33,7 @@ export function RankFates({ report }: { report: Report }) {
     { key: 'state', title: 'ended', value: (row) => row.state },
     { key: 'alive', title: 'last alive', unit: 's', decimals: 2, meaning: 'Its last sign of life, since the first rank returned from MPI_Init', value: (row) => row.last_alive_s },
     { key: 'in', title: 'in', value: (row) => row.in_call },
-    { key: 'since', title: 'since', unit: 's', decimals: 2, value: (row) => row.since_s },
+    { key: 'since', title: 'from', unit: 's', meaning: 'When it entered the call, or left MPI, since the first rank returned from MPI_Init', decimals: 2, value: (row) => row.since_s },
     { key: 'for', title: 'waits for rank', value: (row) => row.waits_for },
   ];
   return rows.length === 0 ? null : <Table caption="What each rank was in when it ended" search="Find ranks or calls" rows={rows} columns={columns} />;
