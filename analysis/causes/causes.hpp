@@ -84,7 +84,7 @@ class CauseFinder {
 
   /// A message that completes in a call. Times are in our clock; 0: nothing to wait for.
   struct Completion {
-    const trace::MessageHalf* half;
+    const trace::MessageHalf* half = nullptr;
     Counterpart counterpart;
     std::span<const TransferFacts> transfers;
     Gap gap = Gap::none;

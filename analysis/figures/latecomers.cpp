@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/joining/call_cursor.hpp"
-
 namespace penstock::analysis {
 namespace {
 
@@ -63,35 +61,31 @@ void Latecomers::add(const CallInput& input) {
   }
 }
 
-void Latecomers::note_messages(const RankInput& rank) {
-  const RankTrace& trace = rank.trace;
+void Latecomers::add(const HalfInput& input) {
+  const RankTrace& trace = input.rank.trace;
+  const JoinedHalf& joined = input.joined;
+  const trace::MessageHalf& record = input.half.record;
   const ClockAlignment& clocks = index_.clocks();
-  const std::uint32_t host = index_.host_of(trace);
-  CallCursor cursor(trace);
-  for (std::size_t i = 0; i < trace.halves.size(); ++i) {
-    const trace::MessageHalf& record = trace.halves[i].record;
-    const std::optional<KnownHalf> partner = index_.partner_of(trace, rank.window.position, i);
-    if (!partner || partner->rank == trace.header.world_rank || !clocks.can_convert(partner->host, host)) {
-      continue;
-    }
-    // a partner that completed before had not waited: its message was buffered
-    const std::uint64_t waits_from_ns = clocks.convert(partner->noticed_ns, partner->host, host);
-    if (waits_from_ns < record.post_ns &&
-        clocks.convert(partner->complete_ns, partner->host, host) >= record.post_ns) {
-      const std::uint32_t call = cursor.call_at(trace.halves[i].lane, record.post_ns);
-      const std::uint32_t site =
-          call == RankTrace::no_call
-              ? sites_.id_of(trace, record.call_site, trace::no_string)
-              : sites_.id_of(trace, trace.calls[call].record.call_site, trace.calls[call].record.function);
-      note(rank, site, {waits_from_ns, record.post_ns}, clocks.error_ns(partner->host, host));
-    }
+  if (!input.rank.is_counted || joined.partner == nullptr || joined.partner_rank == trace.header.world_rank ||
+      !clocks.can_convert(joined.partner_host, joined.host)) {
+    return;
+  }
+  // a partner that completed before had not waited: its message was buffered
+  const std::uint64_t waits_from_ns =
+      clocks.convert(joined.partner->noticed_ns, joined.partner_host, joined.host);
+  if (waits_from_ns < record.post_ns &&
+      clocks.convert(joined.partner->complete_ns, joined.partner_host, joined.host) >= record.post_ns) {
+    const std::uint32_t call = input.calls.call_at(input.half.lane, record.post_ns);
+    const std::uint32_t site =
+        call == RankTrace::no_call
+            ? sites_.id_of(trace, record.call_site, trace::no_string)
+            : sites_.id_of(trace, trace.calls[call].record.call_site, trace.calls[call].record.function);
+    note(input.rank, site, {waits_from_ns, record.post_ns},
+         clocks.error_ns(joined.partner_host, joined.host));
   }
 }
 
 void Latecomers::add(const RankInput& rank) {
-  if (rank.is_counted) {
-    note_messages(rank);
-  }
   if (!waits_.empty()) {
     const Meanwhile meanwhile(rank, mark_);
     for (auto& [site, waits] : waits_) {
