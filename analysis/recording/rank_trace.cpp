@@ -24,13 +24,15 @@ struct Collector {
 
   /// Returns the lane of the block's records; all records of a block belong to one lane.
   std::uint32_t lane_of(const trace::BlockHeader& block) {
-    if (last_lane == ~std::uint32_t{0} || last_block_lane != block.lane ||
-        last_block_thread != block.thread_id) {
-      last_block_lane = block.lane;
-      last_block_thread = block.thread_id;
-      last_lane = lanes.try_emplace(block.lane, static_cast<std::uint32_t>(lanes.size())).first->second;
-      note_thread(last_lane, block.thread_id, block.thread_name);
-    }
+    const bool is_last = last_lane != ~std::uint32_t{0} && last_block_lane == block.lane &&
+                         last_block_thread == block.thread_id;
+    return is_last ? last_lane : another_lane(block);
+  }
+  std::uint32_t another_lane(const trace::BlockHeader& block) {
+    last_block_lane = block.lane;
+    last_block_thread = block.thread_id;
+    last_lane = lanes.try_emplace(block.lane, static_cast<std::uint32_t>(lanes.size())).first->second;
+    note_thread(last_lane, block.thread_id, block.thread_name);
     return last_lane;
   }
   template <std::size_t size>
