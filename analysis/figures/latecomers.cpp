@@ -15,9 +15,8 @@ struct Latecomers::Meanwhile {
   Meanwhile(const RankInput& rank, const std::optional<StepMark>& mark) : places(mark, rank) {
     const Timeline& timeline = rank.window.timeline;
     const IntervalSet in_kernels_or_mpi = unite(timeline.kernels, timeline.host);
-    const IntervalSet copies = copies_of_application(rank.trace);
-    bare_copies = subtract(copies, in_kernels_or_mpi);
-    not_host_code = unite(in_kernels_or_mpi, copies);
+    bare_copies = subtract(timeline.copies, in_kernels_or_mpi);
+    not_host_code = unite(in_kernels_or_mpi, timeline.copies);
   }
   IntervalSet bare_copies;  ///< the application's, while no kernel runs and the host is outside MPI
   IntervalSet not_host_code;
@@ -124,9 +123,12 @@ Latecomers::Late Latecomers::sum_up(const RankInput& rank, const Meanwhile& mean
       }
     }
   }
-  meanwhile.places.for_each(
-      subtract(all, meanwhile.not_host_code),
-      [&](const HostPlace& place, std::uint64_t time_ns) { late.host_code[place] += time_ns; });
+  SumTable<HostPlace, HashPlace> places;
+  meanwhile.places.for_each(subtract(all, meanwhile.not_host_code),
+                            [&](const HostPlace& place, std::uint64_t time_ns) { places[place] += time_ns; });
+  for (const auto& [place, time_ns] : places.entries()) {
+    late.host_code[place] += time_ns;
+  }
   return late;
 }
 

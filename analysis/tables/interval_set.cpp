@@ -134,11 +134,15 @@ void unite(const IntervalSet& left, const IntervalSet& right, IntervalSet& resul
   std::vector<Interval>& united = result.intervals_;
   united.clear();
   united.reserve(left.intervals().size() + right.intervals().size());
-  const auto add = [&united](const Interval each) {
-    if (!united.empty() && each.begin_ns <= united.back().end_ns) {
-      united.back().end_ns = std::max(united.back().end_ns, each.end_ns);
+  Interval last;  // it may go on; empty: there is none yet
+  const auto add = [&united, &last](const Interval each) {
+    if (each.begin_ns <= last.end_ns) {
+      last.end_ns = std::max(last.end_ns, each.end_ns);
     } else {
-      united.push_back(each);
+      if (last.begin_ns < last.end_ns) {
+        united.push_back(last);
+      }
+      last = each;
     }
   };
   auto a = left.intervals().begin();
@@ -148,6 +152,9 @@ void unite(const IntervalSet& left, const IntervalSet& right, IntervalSet& resul
   }
   std::for_each(a, left.intervals().end(), add);
   std::for_each(b, right.intervals().end(), add);
+  if (last.begin_ns < last.end_ns) {
+    united.push_back(last);
+  }
   result.measure_before_each_ns_.clear();
 }
 
