@@ -41,10 +41,6 @@ class LastMoment {
 
 }  // namespace
 
-std::span<const std::uint32_t> CauseFinder::ByCall::of(std::uint32_t call) const {
-  return std::span(items).subspan(first[call], first[call + 1] - first[call]);
-}
-
 /// Sorts records by the call that contains each (counting sort); records outside all calls are left out.
 CauseFinder::ByCall CauseFinder::group(const std::vector<std::uint32_t>& call_of_each) const {
   ByCall grouped;

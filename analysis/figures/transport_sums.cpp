@@ -18,13 +18,6 @@ float speed_gbps(std::uint64_t bytes, std::uint64_t took_ns) {
 
 }  // namespace
 
-TransportSums::Sums& TransportSums::sums_of(std::uint32_t message_class) {
-  if (message_class >= sums_.size()) {
-    sums_.resize(index_.classes().all().size());
-  }
-  return sums_[message_class];
-}
-
 void TransportSums::count(std::uint32_t message_class, std::uint64_t bytes) {
   Sums& sums = sums_of(message_class);
   ++sums.messages;

@@ -38,7 +38,12 @@ class TransportSums {
       return std::tie(messages, bytes, saved_bytes, by_cause, within_error, speeds_gbps, least_speeds_gbps);
     }
   };
-  Sums& sums_of(std::uint32_t message_class);
+  Sums& sums_of(std::uint32_t message_class) {
+    if (message_class >= sums_.size()) {
+      sums_.resize(index_.classes().all().size());
+    }
+    return sums_[message_class];
+  }
   void count(std::uint32_t message_class, std::uint64_t bytes);
   void add_transfers(const RankTrace& rank, std::size_t position, Interval window);
 

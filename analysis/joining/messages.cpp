@@ -89,8 +89,13 @@ std::optional<KnownHalf> MessageIndex::partner_of(const RankTrace& rank, std::si
 JoinedHalf MessageIndex::joined(const RankTrace& rank, std::size_t position,
                                 std::size_t half) const noexcept {
   const Rank& known = ranks_[position];
-  JoinedHalf joined{.host = known.host, .transfers = transfers_of(rank, position, half)};
-  if (is_recognised(rank, position, half)) {
+  JoinedHalf joined{.host = known.host};
+  if (!is_recognised(rank, position, half)) {
+    joined.transfers = transfers_of(rank.halves[half].record.key);
+  } else {
+    if (known.first_transfers[half] != none) {
+      joined.transfers = transfers_of(rank, position, half);
+    }
     joined.own = &known.facts.halves[half];
     joined.message_class = joined.own->message_class;
     if (const Partner partner = known.partners[half]; partner.half != none) {
