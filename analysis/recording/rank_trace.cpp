@@ -44,7 +44,10 @@ struct Collector {
              const trace::BlockHeader& block) {
     ++rank.record_count;
     last_ns = std::max(last_ns, end_ns);
-    list.push_back({record, lane_of(block)});
+    const std::uint32_t lane = lane_of(block);
+    Laned<Record>& place = list.emplace_back();  // copied once: what was just decoded is slow to be read
+    place.record = record;
+    place.lane = lane;
   }
   template <typename Record>
   void timed(std::vector<Record>& list, const Record& record) {
