@@ -41,10 +41,6 @@ class LastMoment {
 
 }  // namespace
 
-std::span<const std::uint32_t> CauseFinder::ByCall::of(std::uint32_t call) const {
-  return std::span(items).subspan(first[call], first[call + 1] - first[call]);
-}
-
 /// Sorts records by the call that contains each (counting sort); records outside all calls are left out.
 CauseFinder::ByCall CauseFinder::group(const std::vector<std::uint32_t>& call_of_each) const {
   ByCall grouped;
@@ -130,29 +126,26 @@ void CauseFinder::find_completions(std::uint32_t call) {
     if (is_blocking && record.blocking == 0) {
       continue;
     }
-    Completion completion{&record,
-                          {std::max(record.peer, -1), record.communicator},
-                          index_.transfers_of(rank_, position_, half)};
-    if (!completion.transfers.empty()) {
-      completion.counterpart.message_class = completion.transfers.back().message_class;
-    } else if (const std::optional<KnownHalf> own = index_.facts_of(rank_, position_, half); own) {
-      completion.counterpart.message_class = own->message_class;
-    }
-    const std::optional<KnownHalf> partner = index_.partner_of(rank_, position_, half);
-    if (!partner || !knows_clock_of(partner->host)) {
-      completion.gap = !partner ? Gap::no_partner : Gap::no_common_clock;
-      completions_.push_back(completion);
+    const JoinedHalf joined = index_.joined(rank_, position_, half);
+    const HalfFacts* const partner = joined.partner;
+    Completion& completion = completions_.emplace_back();
+    completion.half = &record;
+    completion.counterpart = {
+        std::max(record.peer, -1), record.communicator,
+        joined.transfers.empty() ? joined.message_class : joined.transfers.back().message_class};
+    completion.transfers = joined.transfers;
+    if (partner == nullptr || !knows_clock_of(joined.partner_host)) {
+      completion.gap = partner == nullptr ? Gap::no_partner : Gap::no_common_clock;
       continue;
     }
-    const std::uint64_t post_ns = ours(partner->post_ns, partner->host);
-    completion.error_ns = error_of(partner->host);
+    const std::uint64_t post_ns = ours(partner->post_ns, joined.partner_host);
+    completion.error_ns = error_of(joined.partner_host);
     completion.post_ns = post_ns <= record.complete_ns ? post_ns : 0;
     // Penstock's receiver pulls without the sender; with the MPI library's transport the sender may have to
     // re-enter MPI, too.
     const bool needs_partner = record.direction == trace::Direction::send || completion.transfers.empty();
-    const std::uint64_t noticed_ns = ours(partner->noticed_ns, partner->host);
+    const std::uint64_t noticed_ns = ours(partner->noticed_ns, joined.partner_host);
     completion.noticed_ns = needs_partner && noticed_ns <= record.complete_ns ? noticed_ns : 0;
-    completions_.push_back(completion);
   }
 }
 

@@ -78,13 +78,15 @@ class CauseFinder {
   struct ByCall {
     std::vector<std::uint32_t> first;
     std::vector<std::uint32_t> items;
-    [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t call) const;
+    [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t call) const {
+      return std::span(items).subspan(first[call], first[call + 1] - first[call]);
+    }
   };
   [[nodiscard]] ByCall group(const std::vector<std::uint32_t>& call_of_each) const;
 
   /// A message that completes in a call. Times are in our clock; 0: nothing to wait for.
   struct Completion {
-    const trace::MessageHalf* half;
+    const trace::MessageHalf* half = nullptr;
     Counterpart counterpart;
     std::span<const TransferFacts> transfers;
     Gap gap = Gap::none;

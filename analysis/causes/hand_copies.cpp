@@ -21,6 +21,9 @@ std::vector<HandCopy> find_hand_copies(const RankTrace& rank, Interval window, S
   std::vector<HandCopy> found;
   std::unordered_map<std::uint32_t, OfSite> of_sites;
   const HandStagedHalves staged = hand_staged_halves(rank, window);
+  if (staged.copies.empty()) {
+    return found;
+  }
   // a half does not record which function posted it; the call that contains the post does
   CallCursor cursor(rank);
   for (const HandStaged& each : staged.halves) {

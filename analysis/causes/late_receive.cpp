@@ -28,13 +28,13 @@ std::optional<LateReceive> late_receive_in(const RankTrace& rank, std::size_t po
     return std::nullopt;
   }
   const Half& half = rank.halves[last];
-  const std::uint32_t host = index.host_of(rank);
-  const std::optional<KnownHalf> sender = index.partner_of(rank, position, last);
-  if (!sender || !index.clocks().can_convert(sender->host, host)) {
+  const JoinedHalf joined = index.joined(rank, position, last);
+  if (joined.partner == nullptr || !index.clocks().can_convert(joined.partner_host, joined.host)) {
     return std::nullopt;
   }
-  const std::uint64_t sent_ns = index.clocks().convert(sender->post_ns, sender->host, host) +
-                                index.clocks().error_ns(sender->host, host);
+  const std::uint64_t sent_ns =
+      index.clocks().convert(joined.partner->post_ns, joined.partner_host, joined.host) +
+      index.clocks().error_ns(joined.partner_host, joined.host);
   const std::uint64_t posted_ns = half.record.post_ns;
   const std::uint64_t kernels_ns =
       sent_ns < posted_ns ? timeline.kernels.measure_within_ns(sent_ns, posted_ns) : 0;

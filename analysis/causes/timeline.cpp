@@ -10,20 +10,21 @@
 namespace penstock::analysis {
 namespace {
 
-template <typename Record>
-IntervalSet times_of_application(const std::vector<Record>& records) {
-  std::vector<Interval> times;
-  times.reserve(records.size());
-  for (const Record& each : records) {
-    if (each.own == 0) {
-      times.push_back({each.begin_ns, each.end_ns});
-    }
-  }
-  return IntervalSet::union_of(std::move(times));
-}
-
 Interval clipped(std::uint64_t begin_ns, std::uint64_t end_ns, const RankTrace& rank) {
   return {std::max(begin_ns, rank.begin_ns), std::min(end_ns, rank.end_ns)};
+}
+
+template <typename Record>
+void make_set_of_application(const std::vector<Record>& records, const RankTrace& rank,
+                             std::vector<Interval>& scratch, IntervalSet& set) {
+  scratch.clear();
+  scratch.reserve(records.size());
+  for (const Record& each : records) {
+    if (each.own == 0) {
+      scratch.push_back(clipped(each.begin_ns, each.end_ns, rank));
+    }
+  }
+  set.assign_union_of(scratch);
 }
 
 /// Orders segments that begin together, too, so that no figure depends on the order of the records.
@@ -141,11 +142,16 @@ void make_timeline(const RankTrace& rank, Timeline& timeline) {
   timeline.in_flight.assign_union_of(scratch);
   unite(timeline.host, timeline.in_flight, timeline.communication);
   subtract(timeline.host, timeline.kernels, timeline.exposed);
+
+  make_set_of_application(rank.copies, rank, scratch, timeline.copies);
+  make_set_of_application(rank.synchronisations, rank, scratch, timeline.synchronised);
+  subtract(unite(timeline.host, timeline.synchronised), timeline.kernels, timeline.idle);
 }
 
 void cut_to(Interval window, Timeline& timeline) {
-  for (IntervalSet* set : {&timeline.kernels, &timeline.nccl, &timeline.host, &timeline.in_flight,
-                           &timeline.communication, &timeline.exposed}) {
+  for (IntervalSet* set :
+       {&timeline.kernels, &timeline.nccl, &timeline.host, &timeline.in_flight, &timeline.communication,
+        &timeline.exposed, &timeline.copies, &timeline.synchronised, &timeline.idle}) {
     set->cut_to(window);
   }
   cut_segments(window, timeline.host_segments);
@@ -153,14 +159,6 @@ void cut_to(Interval window, Timeline& timeline) {
   std::erase_if(timeline.kernel_starts, [&](const KernelStart& each) {
     return each.time_ns < window.begin_ns || each.time_ns >= window.end_ns;
   });
-}
-
-IntervalSet copies_of_application(const RankTrace& rank) {
-  return times_of_application(rank.copies);
-}
-
-IntervalSet synchronisations_of_application(const RankTrace& rank) {
-  return times_of_application(rank.synchronisations);
 }
 
 }  // namespace penstock::analysis

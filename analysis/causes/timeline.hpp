@@ -40,6 +40,9 @@ struct Timeline {
   IntervalSet in_flight;      ///< R
   IntervalSet communication;  ///< C = H ∪ R
   IntervalSet exposed;        ///< H \ K
+  IntervalSet copies;         ///< copies and memsets of the application
+  IntervalSet synchronised;   ///< the application's host waits for the GPU
+  IntervalSet idle;           ///< nothing is computed: in H or synchronised, and not in K
   std::vector<HostSegment> host_segments;
   std::vector<KernelSegment> kernel_segments;
   std::vector<KernelStart> kernel_starts;  ///< in no particular order
@@ -51,11 +54,6 @@ struct Timeline {
 void make_timeline(const RankTrace& rank, Timeline& timeline);
 /// Keeps only the part within `window`.
 void cut_to(Interval window, Timeline& timeline);
-
-/// Returns the copies and memsets of the application.
-[[nodiscard]] IntervalSet copies_of_application(const RankTrace& rank);
-/// Returns when the application's host waits for the GPU.
-[[nodiscard]] IntervalSet synchronisations_of_application(const RankTrace& rank);
 
 /// Returns true for a call that waits for other ranks, carries bytes or starts a collective. Others
 /// (MPI_Comm_rank, MPI_Wtime …) are not communication.

@@ -53,8 +53,8 @@ void Breakdowns::add(const WaitInput& wait) {
   const Counterpart& counterpart = wait.span.counterpart;
   const std::uint32_t communicator =
       counterpart.communicator != 0 ? counterpart.communicator : wait.call.call.communicator;
-  Waited& waited = waits_[{wait.call.site, wait.span.cause, counterpart.rank,
-                           wait.call.rank.trace.global_communicator(communicator)}];
+  Waited& waited = waits_[{wait.call.site, counterpart.rank,
+                           wait.call.rank.trace.global_communicator(communicator)}][wait.cause()];
   waited.time_ns += wait.counted_ns;
   waited.within_error_ns += wait.within_error_ns;
 }
@@ -86,11 +86,21 @@ void Breakdowns::merge(Breakdowns&& part, const Renumbering& numbers) {
   communicators_.merge(part.communicators_);  // the existing entry stays if both have one
 }
 
+std::uint64_t Breakdowns::time_of(const WaitedByCause& waited) {
+  std::uint64_t sum_ns = 0;
+  for (const Waited& each : waited) {
+    sum_ns += each.time_ns;
+  }
+  return sum_ns;
+}
+
 template <typename Figures>
-void Breakdowns::charge(Figures& figures, Cause cause, Waited waited) {
-  figures.counted_ns += waited.time_ns;
-  figures.by_cause[static_cast<std::size_t>(cause)] += waited.time_ns;
-  figures.within_error[static_cast<std::size_t>(cause)] += waited.within_error_ns;
+void Breakdowns::charge(Figures& figures, const WaitedByCause& waited) {
+  for (std::size_t cause = 0; cause < cause_count; ++cause) {
+    figures.counted_ns += waited[cause].time_ns;
+    figures.by_cause[cause] += waited[cause].time_ns;
+    figures.within_error[cause] += waited[cause].within_error_ns;
+  }
 }
 
 void Breakdowns::finish(Report& report, SiteNames& names) {
@@ -106,7 +116,7 @@ void Breakdowns::finish(Report& report, SiteNames& names) {
 void Breakdowns::finish_peers(Report& report) const {
   std::map<std::int32_t, PeerFigures> peers;
   for (const auto& [key, waited] : waits_.entries()) {
-    charge(peers[key.peer], key.cause, waited);
+    charge(peers[key.peer], waited);
   }
   for (auto& [rank, figures] : peers) {
     figures.rank = rank;
@@ -118,7 +128,7 @@ void Breakdowns::finish_peers(Report& report) const {
 void Breakdowns::finish_communicators(Report& report) const {
   std::map<std::uint64_t, CommunicatorFigures> communicators;
   for (const auto& [key, waited] : waits_.entries()) {
-    charge(communicators[key.communicator], key.cause, waited);
+    charge(communicators[key.communicator], waited);
   }
   for (auto& [global_id, figures] : communicators) {
     figures.global_id = global_id;
@@ -137,7 +147,7 @@ void Breakdowns::finish_functions(Report& report) const {
   };
   std::map<std::string, FunctionFigures> functions;
   for (const auto& [key, waited] : waits_.entries()) {
-    charge(functions[function_of(key.site)], key.cause, waited);
+    charge(functions[function_of(key.site)], waited);
   }
   for (std::size_t site = 0; site < traffic_.size(); ++site) {
     if (traffic_[site].calls != 0) {
@@ -154,19 +164,21 @@ void Breakdowns::finish_functions(Report& report) const {
 }
 
 /// Returns the waits of each site that was called or waited, by cause; empty for others.
-std::vector<std::vector<Breakdowns::Waited>> Breakdowns::waits_by_site() const {
-  std::vector<std::vector<Waited>> by_site(traffic_.size());
+std::vector<std::optional<Breakdowns::WaitedByCause>> Breakdowns::waits_by_site() const {
+  std::vector<std::optional<WaitedByCause>> by_site(traffic_.size());
   for (std::size_t site = 0; site < traffic_.size(); ++site) {
     if (traffic_[site].calls != 0) {
-      by_site[site].resize(cause_count);
+      by_site[site].emplace();
     }
   }
   for (const auto& [key, waited] : waits_.entries()) {
-    if (waited.time_ns != 0) {
-      by_site[key.site].resize(cause_count);
-      Waited& of_site = by_site[key.site][static_cast<std::size_t>(key.cause)];
-      of_site.time_ns += waited.time_ns;
-      of_site.within_error_ns += waited.within_error_ns;
+    std::optional<WaitedByCause>& of_site = by_site[key.site];
+    if (!of_site) {
+      of_site.emplace();
+    }
+    for (std::size_t cause = 0; cause < cause_count; ++cause) {
+      (*of_site)[cause].time_ns += waited[cause].time_ns;
+      (*of_site)[cause].within_error_ns += waited[cause].within_error_ns;
     }
   }
   return by_site;
@@ -175,15 +187,15 @@ std::vector<std::vector<Breakdowns::Waited>> Breakdowns::waits_by_site() const {
 /// Names the call sites. Sites that read alike (two calls on a line, the same line inlined twice, paths that
 /// differ outside of the call site) become one for the reader.
 void Breakdowns::finish_call_sites(Report& report, SiteNames& names) const {
-  const std::vector<std::vector<Waited>> by_site = waits_by_site();
+  const std::vector<std::optional<WaitedByCause>> by_site = waits_by_site();
   std::map<std::pair<std::uint32_t, std::int32_t>, std::uint64_t> by_site_and_peer;
   for (const auto& [key, waited] : waits_.entries()) {
-    by_site_and_peer[{key.site, key.peer}] += waited.time_ns;
+    by_site_and_peer[{key.site, key.peer}] += time_of(waited);
   }
   std::map<SiteProperties, CallSiteFigures> merged;
   std::map<const CallSiteFigures*, std::map<std::int32_t, std::uint64_t>> by_peer;
   for (std::uint32_t i = 0; i < by_site.size(); ++i) {
-    if (by_site[i].empty()) {
+    if (!by_site[i]) {
       continue;
     }
     const auto [known, is_new] = merged.try_emplace(names.properties_of(i));
@@ -193,9 +205,7 @@ void Breakdowns::finish_call_sites(Report& report, SiteNames& names) const {
     }
     figures.calls += traffic_[i].calls;
     figures.gpu_wait_ns += traffic_[i].gpu_wait_ns;
-    for (std::size_t cause = 0; cause < cause_count; ++cause) {
-      charge(figures, static_cast<Cause>(cause), by_site[i][cause]);
-    }
+    charge(figures, *by_site[i]);
     const auto end = by_site_and_peer.lower_bound({i + 1, std::numeric_limits<std::int32_t>::min()});
     for (auto each = by_site_and_peer.lower_bound({i, std::numeric_limits<std::int32_t>::min()}); each != end;
          ++each) {
@@ -222,10 +232,10 @@ void Breakdowns::finish_call_paths(Report& report, SiteNames& names) const {
                                 site.line == 0 ? site.module_offset : 0},
                  row);
   }
-  const std::vector<std::vector<Waited>> by_site = waits_by_site();
+  const std::vector<std::optional<WaitedByCause>> by_site = waits_by_site();
   std::map<std::pair<std::string, std::vector<std::string>>, CallPathFigures> merged;
   for (std::uint32_t i = 0; i < by_site.size(); ++i) {
-    if (by_site[i].empty()) {
+    if (!by_site[i]) {
       continue;
     }
     CallPathFigures& path = merged[{names.function_of(i), names.places_on_path(i)}];
@@ -233,8 +243,8 @@ void Breakdowns::finish_call_paths(Report& report, SiteNames& names) const {
     path.call_site = rows.at(names.properties_of(i));
     path.calls += traffic_[i].calls;
     for (std::size_t cause = 0; cause < cause_count; ++cause) {
-      path.by_cause[cause] += by_site[i][cause].time_ns;
-      path.counted_ns += by_site[i][cause].time_ns;
+      path.by_cause[cause] += (*by_site[i])[cause].time_ns;
+      path.counted_ns += (*by_site[i])[cause].time_ns;
     }
   }
   for (auto& [key, path] : merged) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -28,21 +29,20 @@ class Breakdowns {
   void finish(Report& report, SiteNames& names);
 
  private:
-  /// The properties that distinguish waiting time.
+  /// What waits are told apart by, besides their causes.
   struct Key {
     std::uint32_t site;  ///< each call path has its own
-    Cause cause;
     std::int32_t peer;
     std::uint64_t communicator;
     [[nodiscard]] Key renumbered(const Renumbering& numbers) const {
-      return {numbers.paths[site], cause, peer, communicator};
+      return {numbers.paths[site], peer, communicator};
     }
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct HashKey {
     std::uint64_t operator()(const Key& key) const noexcept {
       const auto peer = static_cast<std::uint32_t>(key.peer);
-      return mixed(mixed(mixed(static_cast<std::uint64_t>(key.cause), key.site), peer), key.communicator);
+      return mixed(mixed(key.site, peer), key.communicator);
     }
   };
   struct Waited {
@@ -50,6 +50,7 @@ class Breakdowns {
     std::uint64_t within_error_ns = 0;
     auto members() { return std::tie(time_ns, within_error_ns); }
   };
+  using WaitedByCause = std::array<Waited, cause_count>;
   struct Traffic {
     std::uint64_t calls = 0;
     std::uint64_t bytes = 0;
@@ -67,18 +68,19 @@ class Breakdowns {
     }
     return traffic_[site];
   }
+  [[nodiscard]] static std::uint64_t time_of(const WaitedByCause& waited);
   template <typename Figures>
-  static void charge(Figures& figures, Cause cause, Waited waited);
+  static void charge(Figures& figures, const WaitedByCause& waited);
   void finish_peers(Report& report) const;
   void finish_communicators(Report& report) const;
   void finish_functions(Report& report) const;
-  [[nodiscard]] std::vector<std::vector<Waited>> waits_by_site() const;
+  [[nodiscard]] std::vector<std::optional<WaitedByCause>> waits_by_site() const;
   void finish_call_sites(Report& report, SiteNames& names) const;
   void finish_call_paths(Report& report, SiteNames& names) const;
 
   const StringPool& strings_;
   const SiteTable& sites_;
-  SumTable<Key, HashKey, Waited> waits_;
+  SumTable<Key, HashKey, WaitedByCause> waits_;
   std::vector<Traffic> traffic_;                              ///< by site
   std::map<std::uint64_t, NamedCommunicator> communicators_;  ///< by global id
 };

@@ -2,7 +2,8 @@
 //
 //   add(input)              for each kind of input that it needs, in this order, rank by rank:
 //                             a call of a counted rank:  its waits (WaitInput), then the call (CallInput)
-//                             every rank:                when all its calls were fed (RankInput)
+//                             every rank:                each half of a message (HalfInput), then the
+//                                                        rank (RankInput)
 //   members()               its sums, named once, for merging (merging.hpp) and for the archive
 //   merge(part, numbers)    only if these are not merely added: merges a part of ranks that follow
 //   finish(report, names)   puts its part into the report, once, with its call sites named
@@ -22,6 +23,7 @@
 #include "analysis/causes/hand_copies.hpp"
 #include "analysis/causes/rank_window.hpp"
 #include "analysis/causes/steps.hpp"
+#include "analysis/joining/call_cursor.hpp"
 #include "analysis/joining/job_axis.hpp"
 #include "analysis/joining/messages.hpp"
 #include "analysis/naming/site_names.hpp"
@@ -71,6 +73,14 @@ struct CallInput {
   std::span<const CauseSpan> spans;  ///< of the whole call
   std::uint64_t moving_ns = 0;       ///< counted time in which data move
   std::uint64_t gpu_wait_ns = 0;     ///< time until a GPU was ready, hidden or not
+};
+
+/// A half of a message of any rank, in the order of its records.
+struct HalfInput {
+  const RankInput& rank;
+  const Half& half;
+  const JoinedHalf& joined;
+  CallCursor& calls;  ///< of the rank
 };
 
 /// A wait: a part of a call with one cause that is counted at least in part.

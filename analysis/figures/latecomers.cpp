@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "analysis/joining/call_cursor.hpp"
-
 namespace penstock::analysis {
 namespace {
 
@@ -17,9 +15,8 @@ struct Latecomers::Meanwhile {
   Meanwhile(const RankInput& rank, const std::optional<StepMark>& mark) : places(mark, rank) {
     const Timeline& timeline = rank.window.timeline;
     const IntervalSet in_kernels_or_mpi = unite(timeline.kernels, timeline.host);
-    const IntervalSet copies = copies_of_application(rank.trace);
-    bare_copies = subtract(copies, in_kernels_or_mpi);
-    not_host_code = unite(in_kernels_or_mpi, copies);
+    bare_copies = subtract(timeline.copies, in_kernels_or_mpi);
+    not_host_code = unite(in_kernels_or_mpi, timeline.copies);
   }
   IntervalSet bare_copies;  ///< the application's, while no kernel runs and the host is outside MPI
   IntervalSet not_host_code;
@@ -63,35 +60,31 @@ void Latecomers::add(const CallInput& input) {
   }
 }
 
-void Latecomers::note_messages(const RankInput& rank) {
-  const RankTrace& trace = rank.trace;
+void Latecomers::add(const HalfInput& input) {
+  const RankTrace& trace = input.rank.trace;
+  const JoinedHalf& joined = input.joined;
+  const trace::MessageHalf& record = input.half.record;
   const ClockAlignment& clocks = index_.clocks();
-  const std::uint32_t host = index_.host_of(trace);
-  CallCursor cursor(trace);
-  for (std::size_t i = 0; i < trace.halves.size(); ++i) {
-    const trace::MessageHalf& record = trace.halves[i].record;
-    const std::optional<KnownHalf> partner = index_.partner_of(trace, rank.window.position, i);
-    if (!partner || partner->rank == trace.header.world_rank || !clocks.can_convert(partner->host, host)) {
-      continue;
-    }
-    // a partner that completed before had not waited: its message was buffered
-    const std::uint64_t waits_from_ns = clocks.convert(partner->noticed_ns, partner->host, host);
-    if (waits_from_ns < record.post_ns &&
-        clocks.convert(partner->complete_ns, partner->host, host) >= record.post_ns) {
-      const std::uint32_t call = cursor.call_at(trace.halves[i].lane, record.post_ns);
-      const std::uint32_t site =
-          call == RankTrace::no_call
-              ? sites_.id_of(trace, record.call_site, trace::no_string)
-              : sites_.id_of(trace, trace.calls[call].record.call_site, trace.calls[call].record.function);
-      note(rank, site, {waits_from_ns, record.post_ns}, clocks.error_ns(partner->host, host));
-    }
+  if (!input.rank.is_counted || joined.partner == nullptr || joined.partner_rank == trace.header.world_rank ||
+      !clocks.can_convert(joined.partner_host, joined.host)) {
+    return;
+  }
+  // a partner that completed before had not waited: its message was buffered
+  const std::uint64_t waits_from_ns =
+      clocks.convert(joined.partner->noticed_ns, joined.partner_host, joined.host);
+  if (waits_from_ns < record.post_ns &&
+      clocks.convert(joined.partner->complete_ns, joined.partner_host, joined.host) >= record.post_ns) {
+    const std::uint32_t call = input.calls.call_at(input.half.lane, record.post_ns);
+    const std::uint32_t site =
+        call == RankTrace::no_call
+            ? sites_.id_of(trace, record.call_site, trace::no_string)
+            : sites_.id_of(trace, trace.calls[call].record.call_site, trace.calls[call].record.function);
+    note(input.rank, site, {waits_from_ns, record.post_ns},
+         clocks.error_ns(joined.partner_host, joined.host));
   }
 }
 
 void Latecomers::add(const RankInput& rank) {
-  if (rank.is_counted) {
-    note_messages(rank);
-  }
   if (!waits_.empty()) {
     const Meanwhile meanwhile(rank, mark_);
     for (auto& [site, waits] : waits_) {
@@ -130,9 +123,12 @@ Latecomers::Late Latecomers::sum_up(const RankInput& rank, const Meanwhile& mean
       }
     }
   }
-  meanwhile.places.for_each(
-      subtract(all, meanwhile.not_host_code),
-      [&](const HostPlace& place, std::uint64_t time_ns) { late.host_code[place] += time_ns; });
+  SumTable<HostPlace, HashPlace> places;
+  meanwhile.places.for_each(subtract(all, meanwhile.not_host_code),
+                            [&](const HostPlace& place, std::uint64_t time_ns) { places[place] += time_ns; });
+  for (const auto& [place, time_ns] : places.entries()) {
+    late.host_code[place] += time_ns;
+  }
   return late;
 }
 

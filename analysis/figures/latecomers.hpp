@@ -24,6 +24,7 @@ class Latecomers {
   explicit Latecomers(const FigureContext& context)
       : index_(context.index), mark_(context.mark), strings_(context.strings), sites_(context.sites) {}
   void add(const CallInput& call);
+  void add(const HalfInput& half);
   void add(const RankInput& rank);
   auto members() { return std::tie(late_); }
   /// Orders the figures by how late the ranks were, most first.
@@ -63,7 +64,6 @@ class Latecomers {
   void note(const RankInput& rank, std::uint32_t site, Interval late, std::uint64_t error_ns);
   void note(const RankInput& rank, std::uint32_t site, const Arrivals& arrivals, std::uint32_t function,
             std::int32_t root, std::uint64_t came_ns);
-  void note_messages(const RankInput& rank);
   [[nodiscard]] Late sum_up(const RankInput& rank, const Meanwhile& meanwhile, Waits waits) const;
 
   const MessageIndex& index_;

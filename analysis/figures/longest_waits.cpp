@@ -18,24 +18,16 @@ bool waits_overlap(Interval left, Interval right) {
 
 }  // namespace
 
-bool LongestWaits::wants(std::int32_t rank, std::uint64_t counted_ns) const noexcept {
-  return waits_.size() - first_of_rank_ < most_of_rank || waits_.back().rank != rank ||
-         counted_ns >= waits_[first_of_rank_].counted_ns;
-}
-
-void LongestWaits::add(const WaitInput& wait) {
+void LongestWaits::add_wanted(const WaitInput& wait) {
   const RankInput& rank = wait.call.rank;
-  const std::int32_t number = rank.trace.header.world_rank;
-  if (wants(number, wait.counted_ns)) {
-    add({number,
-         {rank.axis.at(wait.begin_ns), rank.axis.at(wait.end_ns)},
-         wait.counted_ns,
-         wait.span.cause,
-         wait.span.counterpart.rank,
-         wait.call.site,
-         0,
-         wait.within_error_ns});
-  }
+  add({rank.trace.header.world_rank,
+       {rank.axis.at(wait.begin_ns), rank.axis.at(wait.end_ns)},
+       wait.counted_ns,
+       wait.span.cause,
+       wait.span.counterpart.rank,
+       wait.call.site,
+       0,
+       wait.within_error_ns});
 }
 
 void LongestWaits::add(const LongWait& wait) {

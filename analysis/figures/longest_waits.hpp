@@ -27,7 +27,11 @@ struct LongWait {
 class LongestWaits {
  public:
   explicit LongestWaits(std::size_t most = most_in_report) : most_(most) {}
-  void add(const WaitInput& wait);
+  void add(const WaitInput& wait) {
+    if (wants(wait.call.rank.trace.header.world_rank, wait.counted_ns)) {
+      add_wanted(wait);
+    }
+  }
   /// Adds a wait. All waits of one rank must follow each other.
   void add(const LongWait& wait);
   void merge(LongestWaits&& part, const Renumbering& numbers);
@@ -40,7 +44,11 @@ class LongestWaits {
   static constexpr std::size_t most_in_report = 20;
   static constexpr std::size_t most_of_rank = 64;
   /// Returns true if a wait of `counted_ns` can be among the longest of its rank; add() would drop any other.
-  [[nodiscard]] bool wants(std::int32_t rank, std::uint64_t counted_ns) const noexcept;
+  [[nodiscard]] bool wants(std::int32_t rank, std::uint64_t counted_ns) const noexcept {
+    return waits_.size() - first_of_rank_ < most_of_rank || waits_.back().rank != rank ||
+           counted_ns >= waits_[first_of_rank_].counted_ns;
+  }
+  void add_wanted(const WaitInput& wait);
 
   std::size_t most_;
   std::vector<LongWait> waits_;  ///< those of the last rank are a heap, the shortest first

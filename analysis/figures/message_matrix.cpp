@@ -5,8 +5,6 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/joining/call_cursor.hpp"
-
 namespace penstock::analysis {
 namespace {
 
@@ -46,54 +44,40 @@ void MessageMatrix::Sums::add(const Sums& other) {
   }
 }
 
-std::vector<MessageMatrix::Pair> MessageMatrix::pairs_of(const RankTrace& rank, std::size_t position,
-                                                         Interval window) const {
-  using Peer = std::pair<bool, std::int32_t>;  // whether it was received; the other rank
-  std::map<Peer, Sums> by_peer;
-  auto last = by_peer.end();
-  CallCursor starts(rank);
-  CallCursor ends(rank);
-  for (std::size_t i = 0; i < rank.halves.size(); ++i) {
-    const trace::MessageHalf& half = rank.halves[i].record;
-    const bool is_received = half.direction == trace::Direction::receive;
-    // the receiver's half stands for the message; if it is missing, the sender's does
-    if (half.peer < 0 || half.peer >= rank.header.world_size || !window.touches(half.complete_ns) ||
-        (!is_received && index_.partner_of(rank, position, i))) {
-      continue;
-    }
-    const std::optional<KnownHalf> own = index_.facts_of(rank, position, i);
-    if (!own) {
-      continue;
-    }
-    const Peer peer(is_received, half.peer);
-    if (last == by_peer.end() || last->first != peer) {
-      last = by_peer.try_emplace(peer).first;
-    }
-    Sums& sums = last->second;
-    ++sums.messages;
-    sums.bytes += half.bytes;
-    if (is_received) {
-      add_receive(rank, position, i, starts, ends, sums);
-    } else {
-      sums.of_class(index_.class_of_message(rank, position, i)).bytes += half.bytes;
-    }
+void MessageMatrix::add(const HalfInput& input) {
+  const RankInput& rank = input.rank;
+  const trace::MessageHalf& half = input.half.record;
+  const bool is_received = half.direction == trace::Direction::receive;
+  // the receiver's half stands for the message; if it is missing, the sender's does
+  if (half.peer < 0 || half.peer >= rank.trace.header.world_size || input.joined.own == nullptr ||
+      (!is_received && input.joined.partner != nullptr) || !rank.window.window.touches(half.complete_ns)) {
+    return;
   }
-  const std::int32_t self = rank.header.world_rank;
-  std::vector<Pair> pairs;
-  for (auto& [peer, sums] : by_peer) {
-    const auto& [is_received, other] = peer;
-    pairs.push_back(is_received ? Pair{other, self, std::move(sums)} : Pair{self, other, std::move(sums)});
+  const Peer peer{is_received, half.peer};
+  if (last_ == nullptr || last_->first != peer) {
+    last_ = &*by_peer_.try_emplace(peer).first;
   }
-  return pairs;
+  Sums& sums = last_->second;
+  ++sums.messages;
+  sums.bytes += half.bytes;
+  if (is_received) {
+    add_receive(input, sums);
+  } else {
+    sums.of_class(input.joined.message_class).bytes += half.bytes;
+  }
 }
 
 void MessageMatrix::add(const RankInput& rank) {
-  add(rank.trace, rank.window.position, rank.window.window);
-}
-
-void MessageMatrix::add(const RankTrace& rank, std::size_t position, Interval window) {
-  world_size_ = rank.header.world_size;
-  take(pairs_of(rank, position, window), world_size_);
+  const std::int32_t self = rank.trace.header.world_rank;
+  std::vector<Pair> pairs;
+  for (auto& [peer, sums] : by_peer_) {
+    pairs.push_back(peer.is_received ? Pair{peer.other, self, std::move(sums)}
+                                     : Pair{self, peer.other, std::move(sums)});
+  }
+  by_peer_.clear();
+  last_ = nullptr;
+  world_size_ = rank.trace.header.world_size;
+  take(std::move(pairs), world_size_);
 }
 
 void MessageMatrix::merge(MessageMatrix&& part, const Renumbering&) {
@@ -122,33 +106,32 @@ void MessageMatrix::take(std::vector<Pair> pairs, std::int32_t world_size) {
 
 /// Adds a receive. A message moves from when both sides, including their GPUs, were ready. If its transfers
 /// are known, it moves from the first one's start to the last one's end, whichever side recorded them.
-void MessageMatrix::add_receive(const RankTrace& rank, std::size_t position, std::size_t half,
-                                CallCursor& starts, CallCursor& ends, Sums& sums) const {
-  const trace::MessageHalf& record = rank.halves[half].record;
-  const KnownHalf own = *index_.facts_of(rank, position, half);
-  const std::span<const TransferFacts> transfers = index_.transfers_of(rank, position, half);
-  Share& share = sums.of_class(index_.class_of_message(rank, position, half));
+void MessageMatrix::add_receive(const HalfInput& input, Sums& sums) const {
+  const trace::MessageHalf& record = input.half.record;
+  const JoinedHalf& joined = input.joined;
+  const ClockAlignment& clocks = index_.clocks();
+  Share& share = sums.of_class(joined.message_class);
   share.bytes += record.bytes;
   std::uint64_t start_ns = ~std::uint64_t{0};
   std::uint64_t end_ns = 0;
-  for (const TransferFacts& each : transfers) {
-    if (index_.clocks().can_convert(each.host, own.host)) {
-      start_ns =
-          std::min(start_ns, index_.clocks().convert(each.begin_ns + each.wait_ns, each.host, own.host));
-      end_ns = std::max(end_ns, index_.clocks().convert(each.end_ns, each.host, own.host));
+  for (const TransferFacts& each : joined.transfers) {
+    if (clocks.can_convert(each.host, joined.host)) {
+      start_ns = std::min(start_ns, clocks.convert(each.begin_ns + each.wait_ns, each.host, joined.host));
+      end_ns = std::max(end_ns, clocks.convert(each.end_ns, each.host, joined.host));
     }
   }
-  const std::optional<KnownHalf> sender = index_.partner_of(rank, position, half);
-  if (transfers.empty() && sender && index_.clocks().can_convert(sender->host, own.host)) {
-    start_ns = std::max(index_.clocks().convert(sender->post_ns, sender->host, own.host), record.post_ns);
+  if (joined.transfers.empty() && joined.partner != nullptr &&
+      clocks.can_convert(joined.partner_host, joined.host)) {
+    start_ns =
+        std::max(clocks.convert(joined.partner->post_ns, joined.partner_host, joined.host), record.post_ns);
     end_ns = record.complete_ns;
   }
   if (record.bytes == 0 || start_ns >= end_ns) {
     return;
   }
-  const std::uint32_t lane = rank.halves[half].lane;
-  const bool is_seen_at_once =
-      transfers.empty() ? record.blocking != 0 : starts.call_at(lane, start_ns) == ends.call_at(lane, end_ns);
+  const bool is_seen_at_once = joined.transfers.empty()
+                                   ? record.blocking != 0
+                                   : input.calls.are_in_one(input.half.lane, start_ns, end_ns);
   Moved& moved = is_seen_at_once ? share.timed : share.late_timed;
   moved.bytes += record.bytes;
   moved.ns += end_ns - start_ns;

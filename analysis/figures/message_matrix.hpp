@@ -2,19 +2,20 @@
 // been. Must not know waits or causes.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analysis/figures/figure.hpp"
 
 namespace penstock::analysis {
-
-class CallCursor;
 
 /// A part keeps the pairs of each of its ranks, and the whole takes them in rank by rank: which small pairs
 /// it drops must not depend on how the ranks were divided. Memory of the whole: the pairs of one rank and,
@@ -51,9 +52,9 @@ class MessageMatrix {
     Sums sums;
     auto members() { return std::tie(sender, receiver, sums); }
   };
-  /// Adds the messages that this rank received within `window`, and those it sent whose receiver's half is
+  /// Adds the messages that this rank received within its window, and those it sent whose receiver's half is
   /// missing.
-  void add(const RankTrace& rank, std::size_t position, Interval window);
+  void add(const HalfInput& half);
   void add(const RankInput& rank);
   void merge(MessageMatrix&& part, const Renumbering& numbers);
   auto members() { return std::tie(world_size_, pairs_of_ranks_); }
@@ -63,11 +64,13 @@ class MessageMatrix {
   void finish(Report& report, SiteNames& names);
 
  private:
-  [[nodiscard]] std::vector<Pair> pairs_of(const RankTrace& rank, std::size_t position,
-                                           Interval window) const;
+  struct Peer {
+    bool is_received;
+    std::int32_t other;  ///< rank
+    auto operator<=>(const Peer&) const = default;
+  };
   void take(std::vector<Pair> pairs, std::int32_t world_size);
-  void add_receive(const RankTrace& rank, std::size_t position, std::size_t half, CallCursor& starts,
-                   CallCursor& ends, Sums& sums) const;
+  void add_receive(const HalfInput& half, Sums& sums) const;
   void keep(Pair pair);
   void drop_smallest();
   void join_equal_pairs();
@@ -78,6 +81,8 @@ class MessageMatrix {
   FigureContext::Use use_;
   std::size_t most_pairs_ = most_matrix_pairs;
   std::int32_t world_size_ = 0;
+  std::map<Peer, Sums> by_peer_;                   ///< of the rank that is being fed
+  std::pair<const Peer, Sums>* last_ = nullptr;    ///< of them, the one that was looked up last
   std::vector<std::vector<Pair>> pairs_of_ranks_;  ///< of a part
   std::int32_t ranks_ = 0;
   std::int32_t ranks_per_block_ = 1;

@@ -104,11 +104,9 @@ void PartSums::add(const RankInput& rank) {
   took(TimePart::staging_by_hand, dividing.take_listed());
   const PlaceFinder places(mark_, rank);
   const std::int32_t number = trace.header.world_rank;
-  other_copies_.add(places, number,
-                    took(TimePart::other_copies, dividing.take(copies_of_application(trace))));
-  cuda_synchronisation_.add(
-      places, number,
-      took(TimePart::cuda_synchronisation, dividing.take(synchronisations_of_application(trace))));
+  other_copies_.add(places, number, took(TimePart::other_copies, dividing.take(timeline.copies)));
+  cuda_synchronisation_.add(places, number,
+                            took(TimePart::cuda_synchronisation, dividing.take(timeline.synchronised)));
   host_code_.add(places, number, took(TimePart::host_code, dividing.take_all()));
   took(TimePart::kernels, rank.hidden_by);
 

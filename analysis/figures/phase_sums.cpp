@@ -4,15 +4,6 @@
 #include <utility>
 
 namespace penstock::analysis {
-namespace {
-
-/// Returns when the rank computes nothing: its host is in MPI or waits for the GPU, and no kernel runs.
-IntervalSet idle_times(const RankInput& rank) {
-  const Timeline& timeline = rank.window.timeline;
-  return subtract(unite(timeline.host, synchronisations_of_application(rank.trace)), timeline.kernels);
-}
-
-}  // namespace
 
 std::optional<PhaseEfficiency> PhaseSums::efficiency_of(const Sums& sums, std::uint64_t ranks) {
   if (sums.computing_ns == 0 || ranks == 0) {
@@ -38,12 +29,11 @@ void PhaseSums::add(const RankInput& rank) {
     }
     last->second.push_back({std::max(each.begin_ns, window.begin_ns), std::min(each.end_ns, window.end_ns)});
   }
-  const IntervalSet idle = idle_times(rank);
   for (auto& [name, intervals] : by_name) {
     const IntervalSet phase = IntervalSet::union_of(std::move(intervals));
     const std::uint64_t total_ns = phase.measure_ns();
     if (total_ns != 0) {
-      const std::uint64_t computing_ns = total_ns - common_ns(phase, idle);
+      const std::uint64_t computing_ns = total_ns - common_ns(phase, rank.window.timeline.idle);
       Sums& sums = sums_[{rank.trace.strings.at(name)}];
       sums.total_ns += total_ns;
       sums.computing_ns += computing_ns;

@@ -1,7 +1,6 @@
 #include "analysis/figures/places.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 namespace penstock::analysis {
@@ -60,16 +59,13 @@ PlaceFigures named(const HostPlace& place, const StringPool& strings, SiteNames&
 }
 
 void PlaceSums::add(const PlaceFinder& finder, std::int32_t rank, const IntervalSet& times) {
-  std::map<HostPlace, Sums> of_rank;
-  auto last = of_rank.end();
+  SumTable<HostPlace, HashPlace, Sums> of_rank;
   finder.for_each(times, [&](const HostPlace& place, std::uint64_t time_ns) {
-    if (last == of_rank.end() || last->first != place) {
-      last = of_rank.try_emplace(place).first;
-    }
-    ++last->second.times;
-    last->second.time_ns += time_ns;
+    Sums& sums = of_rank[place];
+    ++sums.times;
+    sums.time_ns += time_ns;
   });
-  for (auto& [place, sums] : of_rank) {
+  for (auto [place, sums] : of_rank.entries()) {
     sums.most_ns = sums.time_ns;
     sums.most_rank = rank;
     by_place_[place].merge(sums, {});

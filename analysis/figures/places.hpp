@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/figures/figure.hpp"
+#include "analysis/tables/sum_table.hpp"
 
 namespace penstock::analysis {
 
@@ -25,6 +26,11 @@ struct HostPlace {
             before == none ? none : numbers.sites[before]};
   }
   auto operator<=>(const HostPlace&) const = default;
+};
+struct HashPlace {
+  std::uint64_t operator()(const HostPlace& place) const noexcept {
+    return mixed(mixed(place.range, place.behind), place.before);
+  }
 };
 using HostPlaces = SumsBy<HostPlace, std::uint64_t>;  ///< ns
 

@@ -65,11 +65,8 @@ void add_sets(const RankInput& input, RankFigures& figures) {
   figures.hidden_ns = common_ns(timeline.communication, timeline.kernels);
   figures.upper_bound_ns = figures.communication_ns - figures.hidden_ns;
 
-  IntervalSet synchronised = synchronisations_of_application(rank);
-  synchronised.cut_to(window);
-  figures.cuda_synchronisation_ns = synchronised.measure_ns();
-  const IntervalSet waiting = unite(timeline.host, synchronised);
-  figures.computing_ns = figures.total_ns - waiting.measure_ns() + common_ns(waiting, timeline.kernels);
+  figures.cuda_synchronisation_ns = timeline.synchronised.measure_ns();
+  figures.computing_ns = figures.total_ns - timeline.idle.measure_ns();
 
   IntervalSet gpu_work[2];
   for (const std::vector<trace::DeviceActivity>* list : {&rank.kernels, &rank.copies}) {

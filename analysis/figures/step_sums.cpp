@@ -23,23 +23,9 @@ void add_outside(OutsideFigures& all, const OutsideFigures& some) {
 
 }  // namespace
 
-void StepSums::make_room_for(const std::vector<std::uint64_t>& bounds) {
-  if (bounds.size() > steps_.size() + 1) {
-    steps_.resize(bounds.size() - 1);
-  }
-}
-
-void StepSums::add(const WaitInput& wait) {
+/// Divides a wait that is not in one step among its steps.
+void StepSums::divide(const WaitInput& wait) {
   const std::vector<std::uint64_t>& bounds = wait.call.rank.window.step_bounds;
-  make_room_for(bounds);
-  while (current_ + 1 < bounds.size() && bounds[current_ + 1] <= wait.begin_ns) {
-    ++current_;
-  }
-  if (current_ + 1 < bounds.size() && bounds[current_] <= wait.begin_ns &&
-      wait.end_ns <= bounds[current_ + 1]) {
-    steps_[current_].by_cause[wait.cause()] += wait.counted_ns;
-    return;
-  }
   for (std::size_t step = current_; step + 1 < bounds.size() && bounds[step] < wait.end_ns; ++step) {
     const std::uint64_t from_ns = std::max(wait.begin_ns, bounds[step]);
     const std::uint64_t to_ns = std::min(wait.end_ns, bounds[step + 1]);

@@ -15,14 +15,31 @@ namespace penstock::analysis {
 class StepSums {
  public:
   explicit StepSums(const FigureContext& context) : mark_(context.mark) {}
-  void add(const WaitInput& wait);
+  void add(const WaitInput& wait) {
+    const std::vector<std::uint64_t>& bounds = wait.call.rank.window.step_bounds;
+    make_room_for(bounds);
+    while (current_ + 1 < bounds.size() && bounds[current_ + 1] <= wait.begin_ns) {
+      ++current_;
+    }
+    if (current_ + 1 < bounds.size() && bounds[current_] <= wait.begin_ns &&
+        wait.end_ns <= bounds[current_ + 1]) {
+      steps_[current_].by_cause[wait.cause()] += wait.counted_ns;
+    } else {
+      divide(wait);
+    }
+  }
   void add(const RankInput& rank);
   void merge(StepSums&& part, const Renumbering& numbers);
   auto members() { return std::tie(steps_, before_, behind_); }
   void finish(Report& report, SiteNames& names);
 
  private:
-  void make_room_for(const std::vector<std::uint64_t>& bounds);
+  void make_room_for(const std::vector<std::uint64_t>& bounds) {
+    if (bounds.size() > steps_.size() + 1) {
+      steps_.resize(bounds.size() - 1);
+    }
+  }
+  void divide(const WaitInput& wait);
 
   const std::optional<StepMark>& mark_;
   std::size_t current_ = 0;  ///< the step of the rank's last wait, which the next one does not precede

@@ -18,13 +18,6 @@ float speed_gbps(std::uint64_t bytes, std::uint64_t took_ns) {
 
 }  // namespace
 
-TransportSums::Sums& TransportSums::sums_of(std::uint32_t message_class) {
-  if (message_class >= sums_.size()) {
-    sums_.resize(index_.classes().all().size());
-  }
-  return sums_[message_class];
-}
-
 void TransportSums::count(std::uint32_t message_class, std::uint64_t bytes) {
   Sums& sums = sums_of(message_class);
   ++sums.messages;
@@ -33,7 +26,6 @@ void TransportSums::count(std::uint32_t message_class, std::uint64_t bytes) {
 
 void TransportSums::add(const RankInput& rank) {
   add_transfers(rank.trace, rank.window.position, rank.window.window);
-  add_messages(rank.trace, rank.window.position, rank.window.window);
 }
 
 /// Adds the speeds of what Penstock moved, and counts what is part of another call: messages are counted by
@@ -41,8 +33,7 @@ void TransportSums::add(const RankInput& rank) {
 /// before that is another cause. If the rank was in one MPI call all the time, it saw the transfer's end at
 /// once; otherwise perhaps only on its next MPI call.
 void TransportSums::add_transfers(const RankTrace& rank, std::size_t position, Interval window) {
-  CallCursor starts(rank);
-  CallCursor ends(rank);
+  CallCursor calls(rank);
   for (std::size_t i = 0; i < rank.transfers.size(); ++i) {
     const Transfer& transfer = rank.transfers[i];
     const trace::Transfer& each = transfer.record;
@@ -61,41 +52,32 @@ void TransportSums::add_transfers(const RankTrace& rank, std::size_t position, I
     sums.saved_bytes += each.bytes - std::min(each.bytes, wire_bytes_of(each));
     const std::uint64_t start_ns = each.begin_ns + each.wait_ns;
     if (each.bytes != 0 && start_ns < each.end_ns) {
-      const bool is_seen_at_once =
-          starts.call_at(transfer.lane, start_ns) == ends.call_at(transfer.lane, each.end_ns);
+      const bool is_seen_at_once = calls.are_in_one(transfer.lane, start_ns, each.end_ns);
       (is_seen_at_once ? sums.speeds_gbps : sums.least_speeds_gbps)
           .push_back(speed_gbps(each.bytes, each.end_ns - start_ns));
     }
   }
 }
 
-/// Counts each message once: by its receiver's half or, if that is missing, by its sender's. Speeds of those
-/// that the MPI library carried are known from here.
-void TransportSums::add_messages(const RankTrace& rank, std::size_t position, Interval window) {
-  for (std::size_t i = 0; i < rank.halves.size(); ++i) {
-    const trace::MessageHalf& half = rank.halves[i].record;
-    if (!window.touches(half.complete_ns)) {
-      continue;
-    }
-    const std::optional<KnownHalf> partner = index_.partner_of(rank, position, i);
-    const std::optional<KnownHalf> own = index_.facts_of(rank, position, i);
-    const bool is_received = half.direction == trace::Direction::receive;
-    if (!own || (!is_received && partner)) {
-      continue;
-    }
-    const std::uint32_t message_class = index_.class_of_message(rank, position, i);
-    count(message_class, half.bytes);
-    if (!is_received || !partner || half.bytes == 0 || !index_.transfers_of(rank, position, i).empty() ||
-        !index_.clocks().can_convert(partner->host, own->host)) {
-      continue;
-    }
-    const std::uint64_t start_ns =
-        std::max(index_.clocks().convert(partner->post_ns, partner->host, own->host), half.post_ns);
-    if (start_ns < half.complete_ns) {
-      Sums& sums = sums_of(message_class);
-      (half.blocking != 0 ? sums.speeds_gbps : sums.least_speeds_gbps)
-          .push_back(speed_gbps(half.bytes, half.complete_ns - start_ns));
-    }
+void TransportSums::add(const HalfInput& input) {
+  const trace::MessageHalf& half = input.half.record;
+  const JoinedHalf& joined = input.joined;
+  const bool is_received = half.direction == trace::Direction::receive;
+  if (joined.own == nullptr || (!is_received && joined.partner != nullptr) ||
+      !input.rank.window.window.touches(half.complete_ns)) {
+    return;
+  }
+  count(joined.message_class, half.bytes);
+  if (!is_received || joined.partner == nullptr || half.bytes == 0 || !joined.transfers.empty() ||
+      !index_.clocks().can_convert(joined.partner_host, joined.host)) {
+    return;
+  }
+  const std::uint64_t start_ns = std::max(
+      index_.clocks().convert(joined.partner->post_ns, joined.partner_host, joined.host), half.post_ns);
+  if (start_ns < half.complete_ns) {
+    Sums& sums = sums_of(joined.message_class);
+    (half.blocking != 0 ? sums.speeds_gbps : sums.least_speeds_gbps)
+        .push_back(speed_gbps(half.bytes, half.complete_ns - start_ns));
   }
 }
 

@@ -15,7 +15,10 @@ class TransportSums {
  public:
   explicit TransportSums(const FigureContext& context) : index_(context.index) {}
   void add(const WaitInput& wait);
-  /// Adds the messages that the rank received, and what it moved.
+  /// Counts each message once, by its receiver's half or, if that is missing, by its sender's. Speeds of
+  /// those that the MPI library carried are known from here.
+  void add(const HalfInput& half);
+  /// Adds what the rank moved.
   void add(const RankInput& rank);
   void merge(TransportSums&& part, const Renumbering& numbers);
   auto members() { return std::tie(sums_); }
@@ -35,10 +38,14 @@ class TransportSums {
       return std::tie(messages, bytes, saved_bytes, by_cause, within_error, speeds_gbps, least_speeds_gbps);
     }
   };
-  Sums& sums_of(std::uint32_t message_class);
+  Sums& sums_of(std::uint32_t message_class) {
+    if (message_class >= sums_.size()) {
+      sums_.resize(index_.classes().all().size());
+    }
+    return sums_[message_class];
+  }
   void count(std::uint32_t message_class, std::uint64_t bytes);
   void add_transfers(const RankTrace& rank, std::size_t position, Interval window);
-  void add_messages(const RankTrace& rank, std::size_t position, Interval window);
 
   const MessageIndex& index_;
   std::vector<Sums> sums_;  ///< by class

@@ -12,24 +12,24 @@ CallCursor::CallCursor(const RankTrace& rank) : rank_(rank) {
 
 std::uint32_t CallCursor::in_lane(std::uint32_t lane, std::uint64_t time_ns) {
   const auto [first, last] = rank_.calls_of_lanes()[lane];
-  const auto begins_behind = [&](std::uint32_t call) { return rank_.calls[call].record.begin_ns > time_ns; };
-  // a few steps to either side, then binary search
-  constexpr int steps = 8;
-  std::uint32_t behind = behind_[lane];
-  int step = 0;
-  for (; step < steps && behind < last && !begins_behind(behind); ++step) {
-    ++behind;
+  const auto calls = rank_.calls.begin();
+  const auto begins_behind = [&](std::uint32_t call) { return calls[call].record.begin_ns > time_ns; };
+  // steps to either side that become longer, then binary search between the last two
+  std::uint32_t low = behind_[lane];
+  std::uint32_t high = low;
+  std::uint32_t step = 1;
+  for (; high < last && !begins_behind(high); step *= 2) {
+    low = high + 1;
+    high += std::min(step, last - high);
   }
-  for (; step < steps && behind > first && begins_behind(behind - 1); ++step) {
-    --behind;
+  for (; low > first && begins_behind(low - 1); step *= 2) {
+    high = low - 1;
+    low -= std::min(step, low - first);
   }
-  if (step == steps) {
-    const auto calls = rank_.calls.begin();
-    behind = static_cast<std::uint32_t>(
-        std::partition_point(calls + first, calls + last,
-                             [&](const Call& call) { return call.record.begin_ns <= time_ns; }) -
-        calls);
-  }
+  const auto behind = static_cast<std::uint32_t>(
+      std::partition_point(calls + low, calls + high,
+                           [time_ns](const Call& call) { return call.record.begin_ns <= time_ns; }) -
+      calls);
   behind_[lane] = behind;
   if (behind == first || rank_.calls[behind - 1].record.end_ns < time_ns) {
     return RankTrace::no_call;

@@ -220,11 +220,6 @@ void ClockAlignment::finish() {
   }
 }
 
-bool ClockAlignment::can_convert(std::uint32_t from, std::uint32_t to) const noexcept {
-  return from == to ||
-         (from < routes_.size() && to < routes_.size() && routes_[from].is_known && routes_[to].is_known);
-}
-
 double ClockAlignment::to_reference(double time_ns, std::uint32_t host) const noexcept {
   while (host != 0) {
     const std::uint32_t next = routes_[host].next;
@@ -245,9 +240,9 @@ double ClockAlignment::from_reference(double time_ns, std::uint32_t host) const 
   return next < host ? time_ns + difference.at(time_ns) : difference.time_when_other_shows(time_ns);
 }
 
-std::uint64_t ClockAlignment::convert(std::uint64_t time_ns, std::uint32_t from,
-                                      std::uint32_t to) const noexcept {
-  if (from == to || !can_convert(from, to)) {
+std::uint64_t ClockAlignment::converted(std::uint64_t time_ns, std::uint32_t from,
+                                        std::uint32_t to) const noexcept {
+  if (!can_convert(from, to)) {
     return time_ns;
   }
   const double converted_ns = from_reference(to_reference(static_cast<double>(time_ns), from), to);
@@ -264,8 +259,8 @@ std::uint64_t ClockAlignment::error_ns() const noexcept {
 
 /// Adds the errors along the route from one host to the other. The common part of their routes to host 0 is
 /// not used.
-std::uint64_t ClockAlignment::error_ns(std::uint32_t from, std::uint32_t to) const noexcept {
-  if (from == to || !can_convert(from, to)) {
+std::uint64_t ClockAlignment::error_between_ns(std::uint32_t from, std::uint32_t to) const noexcept {
+  if (!can_convert(from, to)) {
     return 0;
   }
   std::uint32_t left = from;

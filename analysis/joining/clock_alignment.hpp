@@ -82,14 +82,21 @@ class ClockAlignment {
   /// Connects the hosts through the pairs with the smallest errors.
   void finish();
 
-  [[nodiscard]] bool can_convert(std::uint32_t from, std::uint32_t to) const noexcept;
+  [[nodiscard]] bool can_convert(std::uint32_t from, std::uint32_t to) const noexcept {
+    return from == to ||
+           (from < routes_.size() && to < routes_.size() && routes_[from].is_known && routes_[to].is_known);
+  }
   /// Converts a time from the clock of `from` to that of `to`; returns it unchanged if that is not possible.
   [[nodiscard]] std::uint64_t convert(std::uint64_t time_ns, std::uint32_t from,
-                                      std::uint32_t to) const noexcept;
+                                      std::uint32_t to) const noexcept {
+    return from == to ? time_ns : converted(time_ns, from, to);
+  }
   /// Returns the largest error between any aligned host and host 0.
   [[nodiscard]] std::uint64_t error_ns() const noexcept;
   /// Returns how far a time of `from` may be off in the clock of `to`; 0 if it is not converted.
-  [[nodiscard]] std::uint64_t error_ns(std::uint32_t from, std::uint32_t to) const noexcept;
+  [[nodiscard]] std::uint64_t error_ns(std::uint32_t from, std::uint32_t to) const noexcept {
+    return from == to ? 0 : error_between_ns(from, to);
+  }
   /// Returns an upper bound of the error between any two hosts.
   [[nodiscard]] std::uint64_t widest_error_ns() const noexcept;
   [[nodiscard]] std::size_t aligned_hosts() const noexcept;
@@ -101,6 +108,9 @@ class ClockAlignment {
     double error_ns = 0;
     std::uint32_t steps = 0;  ///< from host 0
   };
+  [[nodiscard]] std::uint64_t converted(std::uint64_t time_ns, std::uint32_t from,
+                                        std::uint32_t to) const noexcept;
+  [[nodiscard]] std::uint64_t error_between_ns(std::uint32_t from, std::uint32_t to) const noexcept;
   [[nodiscard]] double to_reference(double time_ns, std::uint32_t host) const noexcept;
   [[nodiscard]] double from_reference(double time_ns, std::uint32_t host) const noexcept;
 

@@ -109,6 +109,15 @@ HandStagedHalves hand_staged_halves(const RankTrace& rank, Interval window) {
       (is_send ? sent : received).push_back({time_ns, record.bytes, i});
     }
   }
+  const Copies out_copies(rank, device_to_host);
+  const Copies in_copies(rank, host_to_device);
+  const auto are_none = [](const std::vector<HostMessage>& messages, const Copies& copies) {
+    return std::all_of(messages.begin(), messages.end(),
+                       [&copies](const HostMessage& each) { return copies.of_size(each.bytes).empty(); });
+  };
+  if (are_none(sent, out_copies) && are_none(received, in_copies)) {
+    return found;
+  }
   const auto is_earlier = [](const HostMessage& left, const HostMessage& right) {
     return left.time_ns != right.time_ns ? left.time_ns < right.time_ns : left.bytes < right.bytes;
   };
@@ -117,8 +126,6 @@ HandStagedHalves hand_staged_halves(const RankTrace& rank, Interval window) {
       std::sort(list->begin(), list->end(), is_earlier);
     }
   }
-  const Copies out_copies(rank, device_to_host);
-  const Copies in_copies(rank, host_to_device);
   const std::vector<const Interval*> before = copies_before(sent, out_copies);
   const std::vector<const Interval*> behind = copies_behind(received, in_copies);
   found.copies.reserve(sent.size() + received.size());  // so that pointers into it stay

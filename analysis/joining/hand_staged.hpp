@@ -16,7 +16,7 @@ struct HandStaged {
   const Interval* copy;  ///< null: none was found
 };
 
-/// Holds what was found of one rank.
+/// Holds what was found of one rank: nothing, where no message can have a copy.
 struct HandStagedHalves {
   std::vector<HandStaged> halves;  ///< sends in order of their posts, then receives in order of completion
   std::vector<Interval> copies;    ///< what `copy` points into

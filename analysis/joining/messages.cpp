@@ -86,12 +86,28 @@ std::optional<KnownHalf> MessageIndex::partner_of(const RankTrace& rank, std::si
   return partner.half == none ? std::nullopt : std::optional(known(partner));
 }
 
-std::optional<KnownHalf> MessageIndex::facts_of(const RankTrace& rank, std::size_t position,
-                                                std::size_t half) const noexcept {
+JoinedHalf MessageIndex::joined(const RankTrace& rank, std::size_t position,
+                                std::size_t half) const noexcept {
+  const Rank& known = ranks_[position];
+  JoinedHalf joined{.host = known.host};
   if (!is_recognised(rank, position, half)) {
-    return std::nullopt;
+    joined.transfers = transfers_of(rank.halves[half].record.key);
+  } else {
+    if (known.first_transfers[half] != none) {
+      joined.transfers = transfers_of(rank, position, half);
+    }
+    joined.own = &known.facts.halves[half];
+    joined.message_class = joined.own->message_class;
+    if (const Partner partner = known.partners[half]; partner.half != none) {
+      joined.partner = &at(partner);
+      joined.partner_rank = ranks_[partner.position].number;
+      joined.partner_host = ranks_[partner.position].host;
+    }
   }
-  return known({static_cast<std::uint32_t>(position), static_cast<std::uint32_t>(half)});
+  if (!joined.transfers.empty()) {
+    joined.message_class = joined.transfers.front().message_class;
+  }
+  return joined;
 }
 
 std::uint64_t MessageIndex::number_of(const RankTrace& rank, std::size_t position,
@@ -116,12 +132,7 @@ std::uint32_t MessageIndex::class_of(const RankTrace& rank, std::size_t position
 
 std::uint32_t MessageIndex::class_of_message(const RankTrace& rank, std::size_t position,
                                              std::size_t half) const noexcept {
-  if (const std::span<const TransferFacts> transfers = transfers_of(rank, position, half);
-      !transfers.empty()) {
-    return transfers.front().message_class;
-  }
-  const std::optional<KnownHalf> own = facts_of(rank, position, half);
-  return own ? own->message_class : MessageClasses::no_message;
+  return joined(rank, position, half).message_class;
 }
 
 std::size_t MessageIndex::bucket_of(std::uint64_t key) const noexcept {
@@ -183,6 +194,9 @@ std::span<const TransferFacts> MessageIndex::transfers_of(std::uint64_t key) con
 }
 
 std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const {
+  if (call.collective_ordinal == 0) {
+    return std::nullopt;
+  }
   return collectives_.at(rank, call.communicator, call.collective_ordinal, 0, host_of(rank), clocks_);
 }
 

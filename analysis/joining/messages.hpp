@@ -33,6 +33,17 @@ struct KnownHalf : HalfFacts {
   std::uint32_t host = 0;  ///< ranks of one host share a clock
 };
 
+/// A half, and all that was joined to it. What it points to lives as long as the index.
+struct JoinedHalf {
+  const HalfFacts* own = nullptr;      ///< null: not recognised, see MessageIndex::partner_of()
+  const HalfFacts* partner = nullptr;  ///< the other half; null: it is missing
+  std::int32_t partner_rank = -1;
+  std::uint32_t partner_host = 0;
+  std::uint32_t host = 0;                    ///< of the half itself
+  std::span<const TransferFacts> transfers;  ///< that moved the message, whichever side recorded them
+  std::uint32_t message_class = MessageClasses::no_message;  ///< which both halves have
+};
+
 /// Thread: one at a time until join() returns, then any number.
 class MessageIndex {
  public:
@@ -52,9 +63,9 @@ class MessageIndex {
   /// recognised.)
   [[nodiscard]] std::optional<KnownHalf> partner_of(const RankTrace& rank, std::size_t position,
                                                     std::size_t half) const noexcept;
-  /// Returns the facts of `rank.halves[half]` itself; nullopt as above.
-  [[nodiscard]] std::optional<KnownHalf> facts_of(const RankTrace& rank, std::size_t position,
-                                                  std::size_t half) const noexcept;
+  /// Returns all that is known of `rank.halves[half]`.
+  [[nodiscard]] JoinedHalf joined(const RankTrace& rank, std::size_t position,
+                                  std::size_t half) const noexcept;
   /// Returns a number, from 1 on, that both halves of a message share and no other message has; 0 for a half
   /// without a partner. Requires all ranks to be here.
   [[nodiscard]] std::uint64_t number_of(const RankTrace& rank, std::size_t position,

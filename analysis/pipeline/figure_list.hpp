@@ -31,7 +31,8 @@ class FigureList {
   static constexpr bool takes = requires(Figure& figure, const Input& input) {
     figure.add(input);
   };
-  static_assert(((takes<Figures, WaitInput> || takes<Figures, CallInput> || takes<Figures, RankInput>)&&...),
+  static_assert(((takes<Figures, WaitInput> || takes<Figures, CallInput> || takes<Figures, HalfInput> ||
+                  takes<Figures, RankInput>)&&...),
                 "a figure must take some input");
 
   template <typename Figure>

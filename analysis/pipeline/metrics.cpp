@@ -46,7 +46,17 @@ void Metrics::add(RankWindow& window) {
     window.finder.emplace(trace, window.position, context_.index);
     add_calls(rank);
   }
+  add_halves(rank);
   figures_.add(rank);
+}
+
+/// Looks up each half once for all figures.
+void Metrics::add_halves(const RankInput& rank) {
+  CallCursor calls(rank.trace);
+  for (std::size_t i = 0; i < rank.trace.halves.size(); ++i) {
+    const JoinedHalf joined = context_.index.joined(rank.trace, rank.window.position, i);
+    figures_.add(HalfInput{rank, rank.trace.halves[i], joined, calls});
+  }
 }
 
 void Metrics::number_sites(RankWindow& window) {

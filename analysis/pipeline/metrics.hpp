@@ -38,6 +38,7 @@ class Metrics {
   [[nodiscard]] std::vector<std::uint32_t> joined(std::vector<std::uint32_t> paths) const;
   void number_sites(RankWindow& window);
   void add_calls(const RankInput& rank);
+  void add_halves(const RankInput& rank);
   void add_call(const RankInput& rank, const HostSegment& segment, MeasureCursor& hidden);
 
   FigureContext context_;

@@ -18,21 +18,18 @@ struct Collector {
   LoadOf what;
   std::unordered_map<std::uint64_t, std::uint32_t> lanes;
   std::uint64_t last_ns = 0;
-  std::uint64_t last_block_lane = 0;
+  std::uint64_t last_block_lane = ~std::uint64_t{0};  // which no block has
   std::uint64_t last_block_thread = 0;
-  std::uint32_t last_lane = ~std::uint32_t{0};
+  std::uint32_t last_lane = 0;
 
   /// Returns the lane of the block's records; all records of a block belong to one lane.
   std::uint32_t lane_of(const trace::BlockHeader& block) {
-    if (last_lane == ~std::uint32_t{0} || last_block_lane != block.lane ||
-        last_block_thread != block.thread_id) {
-      last_block_lane = block.lane;
-      last_block_thread = block.thread_id;
-      last_lane = lanes.try_emplace(block.lane, static_cast<std::uint32_t>(lanes.size())).first->second;
-      note_thread(last_lane, block.thread_id, block.thread_name);
+    if (last_block_lane != block.lane || last_block_thread != block.thread_id) {
+      begin_block(block);
     }
     return last_lane;
   }
+  void begin_block(const trace::BlockHeader& block);
   template <std::size_t size>
   void note_thread(std::uint32_t lane, std::uint64_t thread_id, const char (&name)[size]) {
     rank.threads.push_back({lane, thread_id, std::string(name, strnlen(name, size))});
@@ -47,7 +44,10 @@ struct Collector {
              const trace::BlockHeader& block) {
     ++rank.record_count;
     last_ns = std::max(last_ns, end_ns);
-    list.push_back({record, lane_of(block)});
+    const std::uint32_t lane = lane_of(block);
+    Laned<Record>& place = list.emplace_back();  // copied once: what was just decoded is slow to be read
+    place.record = record;
+    place.lane = lane;
   }
   template <typename Record>
   void timed(std::vector<Record>& list, const Record& record) {
@@ -107,6 +107,13 @@ struct Collector {
   void operator()(const trace::Fact& record, const trace::BlockHeader&) { rank.facts.push_back(record); }
 };
 
+void Collector::begin_block(const trace::BlockHeader& block) {
+  last_block_lane = block.lane;
+  last_block_thread = block.thread_id;
+  last_lane = lanes.try_emplace(block.lane, static_cast<std::uint32_t>(lanes.size())).first->second;
+  note_thread(last_lane, block.thread_id, block.thread_name);
+}
+
 bool is_earlier_in_lane(const Call& left, const Call& right) {
   return left.lane != right.lane ? left.lane < right.lane : left.record.begin_ns < right.record.begin_ns;
 }
@@ -121,11 +128,6 @@ const std::string& Strings::at(std::uint32_t id) const {
   static const std::string unknown = "?";
   const std::string* const found = by_id_.find(id);
   return found == nullptr ? unknown : *found;
-}
-
-std::uint64_t RankTrace::global_communicator(std::uint32_t local_id) const noexcept {
-  const std::uint64_t* const found = global_ids_.find(local_id);
-  return found == nullptr ? 0 : *found;
 }
 
 const trace::Module* RankTrace::module_at(std::uint64_t address) const noexcept {

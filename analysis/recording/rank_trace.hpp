@@ -108,7 +108,10 @@ struct RankTrace {
   [[nodiscard]] bool begins_late() const noexcept { return begin_ns > run_begin_ns; }
   [[nodiscard]] bool used_gpu() const noexcept { return has(trace::feature::gpu_used) || has_gpu_records; }
   /// Returns a communicator id that is the same on all its ranks; 0 if the recording does not contain it.
-  [[nodiscard]] std::uint64_t global_communicator(std::uint32_t local_id) const noexcept;
+  [[nodiscard]] std::uint64_t global_communicator(std::uint32_t local_id) const noexcept {
+    const std::uint64_t* const found = global_ids_.find(local_id);
+    return found == nullptr ? 0 : *found;
+  }
   /// Returns the mapping that holds an address of the process; null: none. A program has a few dozen.
   [[nodiscard]] const trace::Module* module_at(std::uint64_t address) const noexcept;
   /// Returns what a frame of return_addresses_of() is. Its text stays valid as long as `strings`.

@@ -183,6 +183,7 @@ std::uint64_t TraceReader::block_count() const noexcept {
 /// Lists the blocks: as they lie in the file, or, if the oldest are overwritten, as they were begun.
 void TraceReader::begin_pass() {
   next_ = 0;
+  earliest_ns_ = header_.begin_ns > year_ns ? header_.begin_ns - year_ns : 0;
   offsets_.clear();
   const auto offset_of = [](std::uint64_t block) {
     return trace::file_header_bytes + block * trace::block_bytes;

@@ -100,6 +100,7 @@ class TraceReader {
   // State of the pass in progress.
   std::vector<std::uint64_t> offsets_;  ///< of the blocks
   std::size_t next_ = 0;                ///< in offsets_
+  std::uint64_t earliest_ns_ = 0;       ///< no record can have begun before it
   std::uint64_t block_offset_ = 0;
   std::size_t block_end_ = 0;      ///< the bytes of it that there are
   std::size_t record_offset_ = 0;  ///< in the block, as is the next one
@@ -114,6 +115,8 @@ class TraceReader {
 
 /// The offset of the byte that holds a record's kind; 0 means that the record was never committed.
 inline constexpr std::size_t kind_offset_bytes = trace::record_bytes - 1;
+
+inline constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
 
 inline const std::byte* TraceReader::next_plain() {
   if (next_offset_ + trace::record_bytes > block_end_) {
@@ -166,10 +169,8 @@ void TraceReader::pass_on_timed(const std::byte* bytes, Handler& handle) {
   std::uint64_t times_ns[2];  // begin (or post) and end (or completion) are the first fields of every timed
                               // record
   std::memcpy(times_ns, bytes, sizeof times_ns);
-  // Damage shows as impossible times: end before begin, or more than a year from the beginning.
-  constexpr std::uint64_t year_ns = 365ull * 24 * 3600 * 1'000'000'000;
-  const std::uint64_t earliest_ns = header_.begin_ns > year_ns ? header_.begin_ns - year_ns : 0;
-  if (times_ns[0] > times_ns[1] || times_ns[0] < earliest_ns || times_ns[1] - earliest_ns > 2 * year_ns) {
+  // damage shows as impossible times: end before begin, or more than a year from the beginning
+  if (times_ns[0] > times_ns[1] || times_ns[0] < earliest_ns_ || times_ns[1] - earliest_ns_ > 2 * year_ns) {
     return skip("impossible times");
   }
   pass_on<Record>(bytes, handle);

@@ -134,11 +134,15 @@ void unite(const IntervalSet& left, const IntervalSet& right, IntervalSet& resul
   std::vector<Interval>& united = result.intervals_;
   united.clear();
   united.reserve(left.intervals().size() + right.intervals().size());
-  const auto add = [&united](const Interval each) {
-    if (!united.empty() && each.begin_ns <= united.back().end_ns) {
-      united.back().end_ns = std::max(united.back().end_ns, each.end_ns);
+  Interval last;  // it may go on; empty: there is none yet
+  const auto add = [&united, &last](const Interval each) {
+    if (each.begin_ns <= last.end_ns) {
+      last.end_ns = std::max(last.end_ns, each.end_ns);
     } else {
-      united.push_back(each);
+      if (last.begin_ns < last.end_ns) {
+        united.push_back(last);
+      }
+      last = each;
     }
   };
   auto a = left.intervals().begin();
@@ -148,6 +152,9 @@ void unite(const IntervalSet& left, const IntervalSet& right, IntervalSet& resul
   }
   std::for_each(a, left.intervals().end(), add);
   std::for_each(b, right.intervals().end(), add);
+  if (last.begin_ns < last.end_ns) {
+    united.push_back(last);
+  }
   result.measure_before_each_ns_.clear();
 }
 
@@ -202,24 +209,11 @@ std::uint64_t common_ns(const IntervalSet& left, const IntervalSet& right) noexc
   return sum_ns;
 }
 
-std::uint64_t MeasureCursor::measure_within_ns(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
-  if (begin_ns < last_begin_ns_) {
-    next_ = static_cast<std::size_t>(
-        std::partition_point(intervals_.begin(), intervals_.end(),
-                             [begin_ns](const Interval& each) { return each.end_ns <= begin_ns; }) -
-        intervals_.begin());
-  }
-  last_begin_ns_ = begin_ns;
-  while (next_ < intervals_.size() && intervals_[next_].end_ns <= begin_ns) {
-    ++next_;
-  }
-  std::uint64_t sum_ns = 0;
-  for (std::size_t i = next_; i < intervals_.size() && intervals_[i].begin_ns < end_ns; ++i) {
-    const std::uint64_t from_ns = std::max(begin_ns, intervals_[i].begin_ns);
-    const std::uint64_t to_ns = std::min(end_ns, intervals_[i].end_ns);
-    sum_ns += from_ns < to_ns ? to_ns - from_ns : 0;
-  }
-  return sum_ns;
+void MeasureCursor::go_back_to(std::uint64_t begin_ns) noexcept {
+  next_ = static_cast<std::size_t>(
+      std::partition_point(intervals_.begin(), intervals_.end(),
+                           [begin_ns](const Interval& each) { return each.end_ns <= begin_ns; }) -
+      intervals_.begin());
 }
 
 }  // namespace penstock::analysis

@@ -2,6 +2,7 @@
 // what the intervals stand for.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -55,9 +56,26 @@ class MeasureCursor {
  public:
   explicit MeasureCursor(const IntervalSet& set) : intervals_(set.intervals()) {}
   /// Returns how much of [begin, end) lies in the set.
-  [[nodiscard]] std::uint64_t measure_within_ns(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept;
+  [[nodiscard]] std::uint64_t measure_within_ns(std::uint64_t begin_ns, std::uint64_t end_ns) noexcept {
+    if (begin_ns < last_begin_ns_) {
+      go_back_to(begin_ns);
+    }
+    last_begin_ns_ = begin_ns;
+    while (next_ < intervals_.size() && intervals_[next_].end_ns <= begin_ns) {
+      ++next_;
+    }
+    std::uint64_t sum_ns = 0;
+    for (std::size_t i = next_; i < intervals_.size() && intervals_[i].begin_ns < end_ns; ++i) {
+      const std::uint64_t from_ns = std::max(begin_ns, intervals_[i].begin_ns);
+      const std::uint64_t to_ns = std::min(end_ns, intervals_[i].end_ns);
+      sum_ns += from_ns < to_ns ? to_ns - from_ns : 0;
+    }
+    return sum_ns;
+  }
 
  private:
+  void go_back_to(std::uint64_t begin_ns) noexcept;
+
   const std::vector<Interval>& intervals_;
   std::size_t next_ = 0;  ///< the first interval that ends after the last span's begin
   std::uint64_t last_begin_ns_ = 0;

@@ -18,23 +18,10 @@ class SumTable {
   using Entry = std::pair<Key, Sum>;
 
   Sum& operator[](const Key& key) {
-    if (last_ < entries_.size() && entries_[last_].first == key) {
-      return entries_[last_].second;
+    if (last_ == entries_.size() || !(entries_[last_].first == key)) {
+      last_ = place_of(key);
     }
-    if (entries_.size() * 2 >= places_.size()) {
-      grow();
-    }
-    std::size_t place = Hash{}(key) & (places_.size() - 1);
-    for (; places_[place] != 0; place = (place + 1) & (places_.size() - 1)) {
-      last_ = places_[place] - 1;
-      if (entries_[last_].first == key) {
-        return entries_[last_].second;
-      }
-    }
-    last_ = entries_.size();
-    entries_.emplace_back(key, Sum{});
-    places_[place] = static_cast<std::uint32_t>(entries_.size());
-    return entries_.back().second;
+    return entries_[last_].second;
   }
   /// Returns the entries in the order in which their keys first occurred.
   [[nodiscard]] const std::vector<Entry>& entries() const noexcept { return entries_; }
@@ -57,20 +44,39 @@ class SumTable {
   }
 
  private:
-  void grow() {
-    places_.assign(places_.empty() ? 64 : places_.size() * 2, 0);
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      std::size_t place = Hash{}(entries_[i].first) & (places_.size() - 1);
-      while (places_[place] != 0) {
-        place = (place + 1) & (places_.size() - 1);
+  /// Returns the key's place in entries_; adds it if there is none.
+  std::size_t place_of(const Key& key) {
+    std::size_t slot = Hash{}(key) & (slots_.size() - 1);
+    for (; slots_[slot] != 0; slot = (slot + 1) & (slots_.size() - 1)) {
+      if (entries_[slots_[slot] - 1].first == key) {
+        return slots_[slot] - 1;
       }
-      places_[place] = static_cast<std::uint32_t>(i + 1);
+    }
+    return add(key, slot);
+  }
+  std::size_t add(const Key& key, std::size_t slot) {
+    entries_.emplace_back(key, Sum{});
+    slots_[slot] = static_cast<std::uint32_t>(entries_.size());
+    if (entries_.size() * 2 >= slots_.size()) {
+      grow();
+    }
+    return entries_.size() - 1;
+  }
+  void grow() {
+    slots_.assign(slots_.size() * 2, 0);
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      std::size_t slot = Hash{}(entries_[i].first) & (slots_.size() - 1);
+      while (slots_[slot] != 0) {
+        slot = (slot + 1) & (slots_.size() - 1);
+      }
+      slots_[slot] = static_cast<std::uint32_t>(i + 1);
     }
   }
 
   std::vector<Entry> entries_;
-  std::vector<std::uint32_t> places_;  ///< by hash: an entry's number, from 1; 0: free
-  std::size_t last_ = 0;
+  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(64);  ///< by hash: an entry's number, from
+                                                                       ///< 1; 0: free
+  std::size_t last_ = 0;  ///< the entry that was looked up last; there may be none
 };
 
 /// Mixes one part of a key into its hash.

@@ -136,8 +136,12 @@ class DeltaReader {
     std::memcpy(&head, at, sizeof head);
     if (head.kind == RecordKind::none) return Found::end;
     const std::byte* word = at + sizeof head;
-    if (end - word < std::ptrdiff_t{4} * std::popcount(head.changed)) return Found::cut_off;
     constexpr std::size_t word_bytes = sizeof(std::uint32_t);
+    // counted only at the end of a block: it is a call, as not every x86_64 has an instruction for it
+    if (end - word < std::ptrdiff_t{record_bytes} &&
+        end - word < std::ptrdiff_t{word_bytes} * std::popcount(head.changed)) {
+      return Found::cut_off;
+    }
     std::byte* const record = bases_[head.base].bytes;
     for (std::uint32_t left = head.changed; left != 0; left &= left - 1) {
       std::memcpy(record + static_cast<std::size_t>(std::countr_zero(left)) * word_bytes, word, word_bytes);

@@ -149,8 +149,19 @@ TEST(MessageMatrix, of_many_ranks_keeps_the_largest_pairs_and_all_of_them_in_blo
   }
   index.join();
   MessageMatrix matrix(index, most_pairs);
+  const JobAxis axis(index);
+  StringPool strings;
   for (std::size_t i = 0; i < loaded.size(); ++i) {
-    matrix.add(loaded[i], i, {loaded[i].begin_ns, loaded[i].end_ns});
+    RankWindow window;
+    window.window = {loaded[i].begin_ns, loaded[i].end_ns};
+    NameIds names(loaded[i].strings, strings);
+    const IntervalSet nothing;
+    const RankInput rank{loaded[i], window, names, axis.of(0), true, nothing, nothing, {}, {}};
+    CallCursor calls(loaded[i]);
+    for (std::size_t half = 0; half < loaded[i].halves.size(); ++half) {
+      matrix.add(HalfInput{rank, loaded[i].halves[half], index.joined(loaded[i], i, half), calls});
+    }
+    matrix.add(rank);
   }
   const std::optional<MatrixFigures> figures = matrix.figures({});
   ASSERT_TRUE(figures);
