@@ -2,14 +2,13 @@
 // Must not know causes.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "analysis/figures/efficiency_sums.hpp"
 #include "analysis/figures/figure.hpp"
 
 namespace penstock::analysis {
@@ -27,24 +26,12 @@ class PhaseSums {
     auto operator<=>(const Name&) const = default;
     auto members() { return std::tie(text); }
   };
-  /// The largest of all ranks.
-  struct Most {
-    std::uint64_t ns = 0;
-    void merge(Most&& part, const Renumbering&) { ns = std::max(ns, part.ns); }
-    auto members() { return std::tie(ns); }
-  };
   struct Sums {
-    std::uint64_t total_ns = 0;
     std::uint64_t counted_ns = 0;
-    std::uint64_t computing_ns = 0;
-    Most longest;                                               ///< total_ns of a rank
-    Most most_computing;                                        ///< likewise
-    std::array<std::uint64_t, most_step_batches> batches_ns{};  ///< of total_ns
-    auto members() {
-      return std::tie(total_ns, counted_ns, computing_ns, longest, most_computing, batches_ns);
-    }
+    EfficiencySums efficiency;
+    std::array<std::uint64_t, most_step_batches> batches_ns{};  ///< of the time in it
+    auto members() { return std::tie(counted_ns, efficiency, batches_ns); }
   };
-  [[nodiscard]] static std::optional<PhaseEfficiency> efficiency_of(const Sums& sums, std::uint64_t ranks);
 
   SumsBy<Name, Sums> sums_;
 };

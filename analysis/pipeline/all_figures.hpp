@@ -3,6 +3,7 @@
 
 #include "analysis/figures/breakdowns.hpp"
 #include "analysis/figures/collective_sums.hpp"
+#include "analysis/figures/efficiency_over_time.hpp"
 #include "analysis/figures/gap_sums.hpp"
 #include "analysis/figures/gpu_power_sums.hpp"
 #include "analysis/figures/hand_staging.hpp"
@@ -27,26 +28,27 @@
 namespace penstock::analysis {
 
 /// In the order in which they are finished: one may use what those before it have put into the report.
-using AllFigures = FigureList<JobFacts,        //
-                              RankSums,        //
-                              ThreadSums,      // adds to the ranks
-                              Breakdowns,      // adds flaws to the job's
-                              GapSums,         //
-                              StepSums,        //
-                              PartSums,        // has the ranks' and the steps' causes
-                              PhaseSums,       //
-                              LongestWaits,    //
-                              TransportSums,   //
-                              MessageMatrix,   // compares with the transports' speeds
-                              CollectiveSums,  //
-                              Latecomers,      //
-                              LateReceives,    //
-                              HandStaging,     //
-                              KernelSums,      //
-                              NcclSums,        //
-                              GpuPowerSums,    //
-                              NetworkSums,     //
-                              Notices,         //
-                              ReplayFigure>;   // of the counted ranks, with the transports' speeds
+using AllFigures = FigureList<JobFacts,            //
+                              RankSums,            //
+                              ThreadSums,          // adds to the ranks
+                              Breakdowns,          // adds flaws to the job's
+                              GapSums,             //
+                              StepSums,            //
+                              EfficiencyOverTime,  // adds to the steps
+                              PartSums,            // has the ranks' and the steps' causes
+                              PhaseSums,           //
+                              LongestWaits,        //
+                              TransportSums,       //
+                              MessageMatrix,       // compares with the transports' speeds
+                              CollectiveSums,      //
+                              Latecomers,          //
+                              LateReceives,        //
+                              HandStaging,         //
+                              KernelSums,          //
+                              NcclSums,            //
+                              GpuPowerSums,        //
+                              NetworkSums,         //
+                              Notices,             //
+                              ReplayFigure>;       // of the counted ranks, with the transports' speeds
 
 }  // namespace penstock::analysis

@@ -10,6 +10,7 @@
 
 #include "analysis/causes/cause.hpp"
 #include "analysis/report/part_figures.hpp"
+#include "analysis/report/phase_efficiency.hpp"
 
 namespace penstock::analysis {
 
@@ -39,6 +40,14 @@ inline constexpr std::size_t most_step_batches = 20;
   return steps == 0 ? 0 : steps * batch / batches_of(steps);
 }
 
+/// How efficient the ranks are in steps that follow each other.
+struct StepsEfficiency {
+  std::size_t first = 0;
+  std::size_t steps = 0;
+  std::uint64_t total_ns = 0;  ///< sum over the counted ranks
+  PhaseEfficiency efficiency;
+};
+
 /// The steps that the program repeats.
 struct StepsFigures {
   std::string mark;             ///< the mark that begins each step, for people
@@ -47,6 +56,7 @@ struct StepsFigures {
   std::vector<StepFigures> each;
   OutsideFigures before;
   OutsideFigures behind;
+  std::vector<StepsEfficiency> efficiency_over_time;  ///< by batch; empty: one step, or nothing computes
 };
 
 }  // namespace penstock::analysis

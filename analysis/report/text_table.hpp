@@ -37,8 +37,8 @@ class TextTable {
 [[nodiscard]] std::size_t width_of(std::string_view text) noexcept;
 /// Returns at most `width` columns; "…" replaces the lost end.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
-/// Breaks `text` into lines of at most `width` columns; lines after the first are indented. A number and its unit stay
-/// together.
+/// Breaks `text` into lines of at most `width` columns; lines after the first are indented. A number and its
+/// unit stay together.
 [[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width,
                                                std::size_t indent = 0);
 /// Removes control characters, so that a recording cannot control a terminal.

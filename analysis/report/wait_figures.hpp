@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/causes/cause.hpp"
+#include "analysis/report/phase_efficiency.hpp"
 
 namespace penstock::analysis {
 
@@ -66,11 +67,6 @@ struct FunctionFigures {
 
 /// What a phase loses as POP counts it, from its own times alone: without a replay, so that waiting and
 /// moving are not told apart.
-struct PhaseEfficiency {
-  double load_balance = 1;   ///< mean computing time in it, of the counted ranks, divided by the largest
-  double communication = 1;  ///< the largest computing time divided by the longest time in it
-  [[nodiscard]] double parallel() const noexcept { return load_balance * communication; }
-};
 
 /// An NVTX range by name. Nested phases each count the time within them.
 struct PhaseFigures {

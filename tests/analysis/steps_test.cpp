@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <vector>
 
 #include "analysis/pipeline/analyse.hpp"
 #include "tests/analysis/recording_builder.hpp"
@@ -82,6 +83,48 @@ TEST(Steps, start_up_and_shutdown_stand_apart_and_are_not_counted) {
     EXPECT_EQ(site.calls, 9u) << site.module_offset;
   }
   ASSERT_EQ(report.call_sites.size(), 2u);
+}
+
+/// Two ranks with four steps of 100, in each of which they compute for so long and are then in MPI.
+RecordingBuilder computing_for(std::int32_t rank, const std::vector<std::uint64_t>& computing) {
+  RecordingBuilder builder(rank, 2);
+  builder.runs(0, 200 + computing.size() * 100).kernel(0, 1);
+  for (std::uint64_t step = 0; step < computing.size(); ++step) {
+    const std::uint64_t begin = 100 + step * 100;
+    builder.range("step", begin, begin + 100)
+        .kernel(begin, begin + computing[step])
+        .call(call(begin + computing[step], 0x20, 100 - computing[step]));
+  }
+  return builder;
+}
+
+TEST(Steps, have_their_efficiency_over_time) {
+  const Report report = report_on({computing_for(0, {80, 80, 40, 80}), computing_for(1, {80, 40, 40, 80})});
+  ASSERT_TRUE(report.steps);
+  const std::vector<StepsEfficiency>& over_time = report.steps->efficiency_over_time;
+  ASSERT_EQ(over_time.size(), 4u);
+  const double expected[][2] = {{1, 0.8}, {0.75, 0.8}, {1, 0.4}, {1, 0.8}};  // load balance, communication
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(over_time[i].first, i);
+    EXPECT_EQ(over_time[i].steps, 1u);
+    EXPECT_EQ(over_time[i].total_ns, 200u);
+    EXPECT_DOUBLE_EQ(over_time[i].efficiency.load_balance, expected[i][0]) << i;
+    EXPECT_DOUBLE_EQ(over_time[i].efficiency.communication, expected[i][1]) << i;
+  }
+}
+
+TEST(Steps, of_which_there_are_many_have_their_efficiency_in_batches) {
+  const std::vector<std::uint64_t> computing(45, 50);
+  const Report report = report_on({computing_for(0, computing), computing_for(1, computing)});
+  ASSERT_TRUE(report.steps);
+  std::size_t steps = 0;
+  for (const StepsEfficiency& each : report.steps->efficiency_over_time) {
+    EXPECT_EQ(each.first, steps);
+    steps += each.steps;
+    EXPECT_DOUBLE_EQ(each.efficiency.parallel(), 0.5);
+  }
+  EXPECT_EQ(steps, 45u);
+  EXPECT_EQ(report.steps->efficiency_over_time.size(), 20u);
 }
 
 TEST(Steps, exposed_time_of_the_steps_adds_up_to_the_whole) {

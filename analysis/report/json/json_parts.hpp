@@ -51,6 +51,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json of(const NoticeFigures& notice);
 [[nodiscard]] Json of(const OpenCallFigures& call);
 [[nodiscard]] Json of(const PeerFigures& peer);
+[[nodiscard]] Json of(const PhaseEfficiency& efficiency);
+[[nodiscard]] Json of(const StepsEfficiency& steps);
 [[nodiscard]] Json of(const PhaseFigures& phase);
 [[nodiscard]] Json of(const RankFigures& rank);
 [[nodiscard]] Json of(const RecordedPart& part);

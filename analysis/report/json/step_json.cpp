@@ -58,6 +58,13 @@ Json slowest_json(const std::vector<StepFigures>& each) {
 
 }  // namespace
 
+Json of(const StepsEfficiency& steps) {
+  return {{"first", steps.first},
+          {"steps", steps.steps},
+          {"total_s", seconds(steps.total_ns)},
+          {"efficiency", of(steps.efficiency)}};
+}
+
 Json of(const StepsFigures& steps) {
   const std::size_t per_entry = (steps.each.size() + most_step_entries - 1) / most_step_entries;
   Json entries = Json::array();
@@ -85,7 +92,8 @@ Json of(const StepsFigures& steps) {
           {"start_up", outside_json(steps.before)},
           {"shutdown", outside_json(steps.behind)},
           {"each", std::move(entries)},
-          {"slowest", slowest_json(steps.each)}};
+          {"slowest", slowest_json(steps.each)},
+          {"efficiency_over_time", list_of(steps.efficiency_over_time)}};
 }
 
 }  // namespace penstock::analysis::json

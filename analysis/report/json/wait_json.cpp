@@ -54,14 +54,18 @@ Json of(const FunctionFigures& function) {
           {"within_clock_error_s", within_error(function.within_error)}};
 }
 
+Json of(const PhaseEfficiency& efficiency) {
+  return {{"parallel", efficiency.parallel()},
+          {"load_balance", efficiency.load_balance},
+          {"communication", efficiency.communication}};
+}
+
 Json of(const PhaseFigures& phase) {
   Json json{
       {"name", phase.name}, {"total_s", seconds(phase.total_ns)}, {"counted_s", seconds(phase.counted_ns)}};
   json["efficiency"] = nullptr;
   if (phase.efficiency) {
-    json["efficiency"] = {{"parallel", phase.efficiency->parallel()},
-                          {"load_balance", phase.efficiency->load_balance},
-                          {"communication", phase.efficiency->communication}};
+    json["efficiency"] = of(*phase.efficiency);
   }
   return json;
 }

@@ -13,28 +13,29 @@ struct Section {
 
 /// In the order in which they are read. A new section is its file and its line here.
 constexpr Section sections[] = {
-    {write_header, true},          //
-    {write_unfinished, true},      //
-    {write_what_follows, true},    //
-    {write_lost_records, true},    //
-    {write_recorded_part, true},   //
-    {write_verdict, true},         //
-    {write_throttled, true},       //
-    {write_steps, true},           //
-    {write_causes, true},          //
-    {write_advice, true},          //
-    {write_replay, true},          //
-    {write_nccl, true},            //
-    {write_call_sites, true},      //
-    {write_call_paths, false},     //
-    {write_ranks, true},           //
-    {write_kernels, false},        //
-    {write_collectives, false},    //
-    {write_late_ranks, false},     //
-    {write_phases, false},         //
-    {write_thread_phases, false},  //
-    {write_transports, false},     //
-    {write_closing, true},         //
+    {write_header, true},                 //
+    {write_unfinished, true},             //
+    {write_what_follows, true},           //
+    {write_lost_records, true},           //
+    {write_recorded_part, true},          //
+    {write_verdict, true},                //
+    {write_throttled, true},              //
+    {write_steps, true},                  //
+    {write_causes, true},                 //
+    {write_advice, true},                 //
+    {write_replay, true},                 //
+    {write_nccl, true},                   //
+    {write_call_sites, true},             //
+    {write_call_paths, false},            //
+    {write_ranks, true},                  //
+    {write_kernels, false},               //
+    {write_collectives, false},           //
+    {write_late_ranks, false},            //
+    {write_efficiency_over_time, false},  //
+    {write_phases, false},                //
+    {write_thread_phases, false},         //
+    {write_transports, false},            //
+    {write_closing, true},                //
 };
 
 }  // namespace

@@ -24,6 +24,7 @@ std::vector<TimePart> write_parts(ReportWriter& out);  // parts_section.cpp
 void write_places(ReportWriter& out);
 void write_call_sites(ReportWriter& out);
 void write_call_paths(ReportWriter& out);
+void write_efficiency_over_time(ReportWriter& out);
 void write_phases(ReportWriter& out);
 void write_thread_phases(ReportWriter& out);
 void write_ranks(ReportWriter& out);

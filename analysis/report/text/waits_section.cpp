@@ -192,6 +192,25 @@ void write_call_paths(ReportWriter& out) {
   }
 }
 
+void write_efficiency_over_time(ReportWriter& out) {
+  if (!out.report.steps || out.report.steps->efficiency_over_time.empty()) {
+    return;
+  }
+  TextTable rows({{"Steps", Align::right},
+                  {fmt::format("{}/step", out.unit.name()), Align::right},
+                  {"parallel efficiency", Align::right},
+                  {"load balance", Align::right},
+                  {"communication", Align::right}});
+  for (const StepsEfficiency& each : out.report.steps->efficiency_over_time) {
+    const std::string numbers = each.steps == 1 ? count_text(each.first + 1)
+                                                : fmt::format("{}–{}", count_text(each.first + 1),
+                                                              count_text(each.first + each.steps));
+    rows.add_row({numbers, out.per_rank(each.total_ns / each.steps), percent_text(each.efficiency.parallel()),
+                  percent_text(each.efficiency.load_balance), percent_text(each.efficiency.communication)});
+  }
+  out.table(rows);
+}
+
 void write_phases(ReportWriter& out) {
   if (out.report.phases.empty()) {
     return;

@@ -1,6 +1,6 @@
 // The trees of efficiencies, and the critical path.
-import type { Replay, Report } from '../generated/report';
-import { percent_text, share_of, time_unit } from '../format';
+import type { Replay, Report, Steps } from '../generated/report';
+import { count_text, percent_text, share_of, time_unit } from '../format';
 import { efficiencies, rows_of, weakest, type Efficiency } from '../model/efficiency';
 import { Section } from './parts';
 import { Table } from './table';
@@ -56,6 +56,40 @@ function CriticalPath({ replay }: { replay: Replay }) {
   );
 }
 
+/** How efficient the ranks were in one part of the run after the other, by steps. */
+function OverTime({ steps, ranks }: { steps: Steps | null; ranks: number }) {
+  const rows = steps?.efficiency_over_time ?? [];
+  if (steps === null || rows.length === 0) return null;
+  const unit = time_unit(steps.median_s);
+  return (
+    <Table
+      caption="Efficiency over time"
+      rows={rows}
+      columns={[
+        { key: 'steps', title: 'Steps', is_name: true, value: (row) => (row.steps === 1 ? count_text(row.first + 1) : `${count_text(row.first + 1)}–${count_text(row.first + row.steps)}`) },
+        { key: 'step', title: 'a step', unit: unit.name, decimals: 3, value: (row) => (row.total_s / ranks / row.steps) * unit.per_second },
+        {
+          key: 'parallel',
+          title: 'parallel efficiency',
+          unit: '%',
+          decimals: 1,
+          meaning: 'Load balance × communication, from the times in these steps alone',
+          value: (row) => row.efficiency.parallel * 100,
+        },
+        { key: 'balance', title: 'load balance', unit: '%', decimals: 1, meaning: 'Mean computing time of the ranks ÷ the largest', value: (row) => row.efficiency.load_balance * 100 },
+        {
+          key: 'communication',
+          title: 'communication',
+          unit: '%',
+          decimals: 1,
+          meaning: 'The largest computing time ÷ the longest time in these steps',
+          value: (row) => row.efficiency.communication * 100,
+        },
+      ]}
+    />
+  );
+}
+
 export function Efficiencies({ report }: { report: Report }) {
   const { replay } = report;
   if (replay === null) return null;
@@ -76,6 +110,7 @@ export function Efficiencies({ report }: { report: Report }) {
           </div>
         ))}
       </div>
+      <OverTime steps={report.steps} ranks={report.counted.ranks} />
       <CriticalPath replay={replay} />
     </Section>
   );

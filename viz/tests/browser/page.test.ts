@@ -100,6 +100,14 @@ describe.skipIf(is_firefox)('figures', () => {
     expect(shown).toEqual(phases.map(({ name, efficiency }) => [name, efficiency == null ? '–' : (efficiency.parallel * 100).toFixed(1)]));
     expect(shown.length).toBe(2);
   });
+  it('show how efficient the ranks were over time: less where a step was slow', async () => {
+    const { page } = await open('long_run');
+    const shown = await cells(page, 'Efficiency over time');
+    expect(shown.length).toBe(15); // of 20: a table begins with so many rows
+    expect(shown[0]?.[0]).toBe('1–120');
+    const parallel = shown.map((row) => Number(row[2]));
+    expect(parallel.indexOf(Math.min(...parallel))).toBe(14); // step 1,700
+  });
   it('show each thread below its rank', async () => {
     const { page } = await open('long_run');
     expect((await cells(page, 'Figures of each rank and thread')).map((row) => [row[0], row[6]])).toEqual([
