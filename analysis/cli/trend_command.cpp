@@ -73,7 +73,7 @@ std::vector<const analysis::Report*> all_of(const History& history) {
 
 /// Judges the newest run, changes against the one before it. A recording that cannot be read might be the
 /// newest one.
-int judge(const TrendOptions& options, const History& history) {
+int judge(const TrendOptions& options, const History& history, const analysis::Trend& trend) {
   if (options.fail_if.empty()) {
     return 0;
   }
@@ -85,7 +85,8 @@ int judge(const TrendOptions& options, const History& history) {
   const std::size_t count = history.reports.size();
   std::optional<analysis::Baseline> before;
   if (count > 1) {
-    before.emplace(history.reports[count - 2].report, history.reports.back().report);
+    before.emplace(history.reports[count - 2].report, history.reports.back().report,
+                   *trend.runs.back().change);
   }
   return check(options.fail_if, history.reports.back().report, before, "trend");
 }
@@ -108,7 +109,7 @@ int trend(const TrendOptions& options) {
   const analysis::Trend result = analysis::trend_of(history.reports, options.regions);
   fmt::print("{}", options.json ? analysis::to_json(result, history.left_out) + "\n"
                                 : analysis::to_text(result, history.left_out, wants_colours(), options.top));
-  return judge(options, history);
+  return judge(options, history, result);
 }
 
 }  // namespace
@@ -139,7 +140,7 @@ void add_trend_command(CLI::App& application, int& exit_code) {
   add_fail_if_option(
       *command, options->fail_if,
       "Exit with 3 if this holds of the newest run, with 4 if it cannot be decided: 'exposed > "
-      "10%', 'step > 12ms'; 'step > +5%' against the run before it");
+      "10%', 'step > 12ms'; 'step > +5%' against the run before it, and beyond what runs differ by anyway");
   command->callback([options, &exit_code] { exit_code = trend(*options); });
 }
 

@@ -1,5 +1,6 @@
 // A history of a program: what its runs took, one after the other, and which changes are more than jitter.
-// Each run is compared with the one before it as `penstock diff` compares two. Uses finished reports alone.
+// Each run is compared with the one before it as `penstock diff` compares two, and the change is then held
+// against what other runs of the program differ by (run_spread). Uses finished reports alone.
 // Must not know how the result is printed.
 #pragma once
 

@@ -21,6 +21,20 @@ Json parts_json(const TrendRun& run) {
   return json;
 }
 
+Json row_json(const DiffRow& row) {
+  Json json = json::of(row);
+  json["runs_margin_s"] = row.runs_margin_ns ? Json(*row.runs_margin_ns * 1e-9) : Json(nullptr);
+  return json;
+}
+
+Json rows_json(const std::vector<DiffRow>& rows) {
+  Json list = Json::array();
+  for (const DiffRow& row : rows) {
+    list.push_back(row_json(row));
+  }
+  return list;
+}
+
 Json regions_json(const TrendRun& run, const std::vector<std::string>& names) {
   Json list = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -58,9 +72,10 @@ Json run_json(const TrendRun& run, const std::vector<std::string>& regions) {
   json["regions"] = regions_json(run, regions);
   json["change"] = nullptr;
   if (run.change) {
-    json["change"] = {{"time", json::of(run.change->totals.front())},
-                      {"parts", json::rows_of(run.change->parts)},
-                      {"regions", json::rows_of(run.change->regions)},
+    json["change"] = {{"time", row_json(run.change->totals.front())},
+                      {"parts", rows_json(run.change->parts)},
+                      {"regions", rows_json(run.change->regions)},
+                      {"other_pairs", run.change->other_pairs},
                       {"remarks", run.change->remarks}};
   }
   return json;
@@ -73,7 +88,7 @@ std::string to_json(const Trend& trend, const std::vector<LeftOut>& left_out) {
             {"time_of", trend.is_by_step ? "step" : "run"},
             {"measure", trend.is_exposed ? "exposed_communication" : "communication_time"},
             {"runs", Json::array()},
-            {"since_first", trend.since_first ? json::of(*trend.since_first) : Json(nullptr)},
+            {"since_first", trend.since_first ? row_json(*trend.since_first) : Json(nullptr)},
             {"left_out", Json::array()}};
   for (const TrendRun& run : trend.runs) {
     json["runs"].push_back(run_json(run, trend.regions));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ctime>
 #include <numeric>
 #include <optional>
@@ -238,7 +239,7 @@ class TrendTables {
     if (rows != nullptr) {
       const auto found =
           std::find_if(rows->begin(), rows->end(), [&](const DiffRow& each) { return each.name == name; });
-      mark = found == rows->end() ? "" : mark_of(found->verdict);
+      mark = found == rows->end() || !view_.shows(*found) ? "" : mark_of(found->verdict);
     }
     return view_.unit.number(time_ns) + std::string(mark.empty() ? "  " : mark);
   }
@@ -247,6 +248,12 @@ class TrendTables {
 };
 
 }  // namespace
+
+bool TrendView::shows(const DiffRow& row) const {
+  constexpr double least = 0.0005;  // of the unit, which has three decimals
+  return (row.verdict == Verdict::less || row.verdict == Verdict::more) &&
+         std::abs(row.after_ns - row.before_ns) / unit.ns() >= least;
+}
 
 void write_tables(TrendView& view) {
   TrendTables tables(view);

@@ -17,6 +17,9 @@ struct TrendView {
   double longest_ns;  ///< run, or step of a run
   TimeUnit unit;
   const char* one;  ///< "step" or "run"
+
+  /// Returns true for a change beyond jitter of which something is left at the decimals that are shown.
+  [[nodiscard]] bool shows(const DiffRow& row) const;
 };
 
 /// Writes times, parts, efficiencies, regions, and what runs differ in besides.

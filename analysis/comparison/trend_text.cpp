@@ -20,6 +20,10 @@ double percent_changed(const DiffRow& row) {
   return row.before_ns == 0 ? 0 : 100 * (row.after_ns - row.before_ns) / row.before_ns;
 }
 
+double percent_of_jitter(const DiffRow& row) {
+  return row.before_ns == 0 ? 0 : 100 * row.margin_ns.value_or(0) / row.before_ns;
+}
+
 double longest_time_ns(const Trend& trend) {
   const auto longest = std::max_element(
       trend.runs.begin(), trend.runs.end(),
@@ -91,7 +95,8 @@ class TrendWriter {
         }
         break;
       case Verdict::jitter:
-        text += fmt::format("as long as the run before it, within jitter ({:+.1f} %)", percent_changed(time));
+        text += fmt::format("as long as the run before it, within jitter ({:+.1f} %, jitter is ± {:.1f} %)",
+                            percent_changed(time), percent_of_jitter(time));
         break;
       case Verdict::unknown:
         text += fmt::format("{:+.1f} % against the run before it; whether that is jitter is not known",
@@ -109,7 +114,7 @@ class TrendWriter {
   [[nodiscard]] std::string changed_parts(const TrendRun& run) const {
     std::vector<const DiffRow*> changed;
     for (const DiffRow& each : run.change->parts) {
-      if (is_change(each)) {
+      if (view_.shows(each)) {
         changed.push_back(&each);
       }
     }
@@ -150,20 +155,33 @@ class TrendWriter {
     std::string text = fmt::format("Time a {} of the average rank. ", view_.one);
     if (view_.trend.runs.size() == 1) {
       text += "Give the recordings of several runs for a history.";
-    } else if (view_.trend.is_by_step) {
+    } else if (is_by_steps_alone(newest())) {
       text +=
-          "▲ ▼: more, less than in the run before, beyond the 95 % confidence interval from how the steps of "
-          "both vary; runs may differ by more. Median and quartiles: of the steps.";
+          view_.trend.is_by_step
+              ? "▲ ▼: more, less than in the run before, beyond the 95 % confidence interval from how the "
+                "steps of both vary. By how much runs differ without a change is known from three runs "
+                "before "
+                "the newest one: those of this program may differ by more. Median and quartiles: of the "
+                "steps."
+              : "No steps were found in all runs, so that a change cannot be told from jitter (?) with fewer "
+                "than three runs of this program before the newest one: name an NVTX range with --step.";
     } else {
-      text +=
-          "No steps were found in all runs, so that a change cannot be told from jitter (?): name an NVTX "
-          "range with --step.";
+      text += fmt::format(
+          "▲ ▼: more, less than in the run before, beyond jitter: {}by how much other runs of the program "
+          "differ "
+          "from the ones before them, with 95 % confidence.{}",
+          view_.trend.is_by_step ? "the larger of how the steps of both vary and " : "",
+          view_.trend.is_by_step ? " Median and quartiles: of the steps." : "");
     }
     view_.page.dim(text);
     for (std::size_t i = view_.first; i < view_.trend.runs.size(); ++i) {
       const TrendRun& run = view_.trend.runs[i];
       if (!run.what_is_missing.empty()) {
         view_.page.warning(fmt::format("run {}: {}", i + 1, run.what_is_missing));
+      }
+      if (run.change && !is_by_steps_alone(newest()) && is_by_steps_alone(run)) {
+        view_.page.warning(
+            fmt::format("run {}: too few other runs of its program to know by how much they differ", i + 1));
       }
       if (run.change) {
         for (const std::string& remark : run.change->remarks) {
@@ -180,6 +198,11 @@ class TrendWriter {
     for (const LeftOut& each : left_out_) {
       view_.page.warning(fmt::format("left out: {}", each.why));
     }
+  }
+
+  /// Returns true if the variation within runs decides alone, as too few other runs are like this one.
+  static bool is_by_steps_alone(const TrendRun& run) {
+    return run.change && run.change->is_known && run.change->other_pairs == 0;
   }
 
   const std::vector<LeftOut>& left_out_;

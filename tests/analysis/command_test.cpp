@@ -477,6 +477,31 @@ TEST_F(Command, trend_judges_the_newest_run_and_changes_against_the_one_before_i
   EXPECT_NE(alone.errors.find("there is no run to compare with"), std::string::npos) << alone.errors;
 }
 
+TEST_F(Command, trend_fails_by_changes_beyond_what_its_runs_differ_by_anyway) {
+  std::string runs;
+  for (const std::uint64_t step_ns : {1000, 1500, 1020, 1400}) {
+    const std::string name = "of" + std::to_string(step_ns);
+    write_steps(file(name), step_ns, false);
+    runs += " " + file(name).string();
+  }
+  const std::string trend = "trend --as-given --fail-if 'step > +5%'";
+  const Outcome restless = penstock(trend + runs);
+  EXPECT_EQ(restless.exit_code, 0) << restless.errors;
+  EXPECT_EQ(restless.output.find("% ▲"), std::string::npos) << restless.output;
+  EXPECT_TRUE(restless.errors.starts_with("penstock trend: step may differ by ")) << restless.errors;
+  EXPECT_TRUE(restless.errors.ends_with(" % without a change, so that one of 5 % could not be seen\n"))
+      << restless.errors;
+  const std::string steady = file("of1000").string();
+  const Outcome beyond =
+      penstock(trend + " " + steady + " " + steady + " " + steady + " " + file("of1400").string());
+  EXPECT_EQ(beyond.exit_code, 3);
+  EXPECT_EQ(beyond.errors, "penstock trend: step changed by +40 %; it fails if > +5 %\n");
+  const Outcome two = penstock(trend + " " + steady + " " + file("of1400").string());
+  EXPECT_EQ(two.exit_code, 3);
+  EXPECT_NE(two.errors.find(" (judged by the variation within both runs alone; "), std::string::npos)
+      << two.errors;
+}
+
 TEST_F(Command, diff_of_one_recording_is_wrong_use) {
   const std::string recording = make_recording().string();
   EXPECT_EQ(penstock("diff").exit_code, 2);
