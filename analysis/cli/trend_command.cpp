@@ -16,14 +16,17 @@
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/common_steps.hpp"
 #include "analysis/cli/conditions.hpp"
+#include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
 #include "analysis/cli/whole_number.hpp"
 #include "analysis/comparison/baseline.hpp"
+#include "analysis/comparison/report_html.hpp"
 #include "analysis/comparison/trend.hpp"
 #include "analysis/comparison/trend_text.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/recording/flaw.hpp"
 #include "analysis/report/text_table.hpp"
+#include "viz/embed/page.hpp"
 
 namespace penstock::cli {
 namespace {
@@ -34,6 +37,7 @@ struct TrendOptions {
   std::vector<std::string> regions;
   analysis::AnalysisOptions analysis;
   bool json = false;
+  std::filesystem::path html;  ///< empty: no page
   std::size_t top = 20;
   std::vector<analysis::FailCondition> fail_if;
 };
@@ -92,6 +96,9 @@ int judge(const TrendOptions& options, const History& history, const analysis::T
 }
 
 int trend(const TrendOptions& options) {
+  if (!options.html.empty()) {
+    require_page(options.html);
+  }
   History history;
   read_with_common_steps(
       options.analysis,
@@ -107,8 +114,14 @@ int trend(const TrendOptions& options) {
     analysis::order_by_begin(history.reports);
   }
   const analysis::Trend result = analysis::trend_of(history.reports, options.regions);
-  fmt::print("{}", options.json ? analysis::to_json(result, history.left_out) + "\n"
-                                : analysis::to_text(result, history.left_out, wants_colours(), options.top));
+  if (!options.html.empty()) {
+    write_page(analysis::to_html(result, history.left_out, viz::page()), options.html, options.json);
+  }
+  if (options.json) {
+    fmt::print("{}\n", analysis::to_json(result, history.left_out));
+  } else if (options.html.empty()) {
+    fmt::print("{}", analysis::to_text(result, history.left_out, wants_colours(), options.top));
+  }
   return judge(options, history, result);
 }
 
@@ -134,7 +147,12 @@ void add_trend_command(CLI::App& application, int& exit_code) {
       ->type_name("RANGE")
       ->excludes(whole_run);
   command->add_flag("--json", options->json, "Write JSON (schema penstock-trend-1) instead of text");
-  command->add_option("--top", options->top, "Newest runs shown")
+  command
+      ->add_option("--html", options->html,
+                   "Write a page for any browser instead, with charts of the history")
+      ->type_name("FILE")
+      ->check([](const std::string& to) { return to.empty() ? "a name is missing" : ""; });
+  command->add_option("--top", options->top, "Newest runs shown in the text")
       ->check(whole_number(1, most_rows))
       ->capture_default_str();
   add_fail_if_option(

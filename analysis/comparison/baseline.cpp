@@ -48,8 +48,8 @@ Baseline::Baseline(const Report& before, const Report& report, Diff change)
   diff_ = std::move(change);
   if (diff_.other_pairs == 0) {
     reservation_ =
-        "judged by the variation within both runs alone; by how much runs differ is known from three runs "
-        "before the newest one";
+        "judged by the variation within both runs alone; how far runs differ is known from three earlier "
+        "ones on";
   }
 }
 

@@ -1,5 +1,5 @@
-// By how much runs of a program differ without a change, as the other runs of its history show. Uses finished
-// comparisons alone. Must not know how a history is printed.
+// Estimates by how much runs of a program differ without a change, from the other runs of its history. Uses
+// finished comparisons alone. Must not know how a history is printed.
 #pragma once
 
 #include <vector>

@@ -22,6 +22,12 @@ struct NamedReport {
   Report report;
 };
 
+/// A recording that could not be read, or has not the step that was asked for.
+struct LeftOut {
+  std::string recording;
+  std::string why;
+};
+
 /// How long the steps of a run take, each on the average rank. Unit: ns.
 struct StepQuartiles {
   double low = 0;

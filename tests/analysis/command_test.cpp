@@ -438,6 +438,27 @@ TEST_F(Command, diff_writes_a_page_where_this_build_has_one) {
   EXPECT_EQ(content_of(html).find("\"schema\":\"penstock-report-2\""), std::string::npos);
 }
 
+TEST_F(Command, trend_writes_a_page_where_this_build_has_one_and_judges_as_ever) {
+  const std::string recording = make_recording().string();
+  const std::string html = file("trend.html").string();
+  const Outcome outcome =
+      penstock("trend --fail-if 'exposed > 0.1%' --html " + html + " " + recording + " " + recording);
+  if (viz::page().empty()) {
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.errors.find("this build has no page"), std::string::npos) << outcome.errors;
+    return;
+  }
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.errors;
+  EXPECT_EQ(outcome.output.find(html + ": "), 0u) << outcome.output;
+  EXPECT_EQ(outcome.output.find("The newest run"), std::string::npos) << outcome.output;
+  EXPECT_NE(content_of(html).find("\"schema\":\"penstock-trend-1\""), std::string::npos);
+  EXPECT_EQ(content_of(html).find("\"schema\":\"penstock-report-2\""), std::string::npos);
+  const Outcome both = penstock("trend --json --html " + html + " " + recording);
+  EXPECT_EQ(nlohmann::json::parse(both.output).at("schema"), "penstock-trend-1");
+  EXPECT_EQ(penstock("trend --html '' " + recording).exit_code, 2);
+  EXPECT_EQ(penstock("trend --html /nowhere/t.html " + recording).exit_code, 1);
+}
+
 TEST_F(Command, trend_of_any_number_of_recordings_leaves_out_what_cannot_be_read) {
   const std::string recording = make_recording().string();
   const Outcome one = penstock("trend " + recording);

@@ -1,4 +1,4 @@
-// By how much runs differ without a change, of histories that are made up.
+// Tests by how much runs differ without a change, in histories that are made up.
 #include "analysis/comparison/run_spread.hpp"
 
 #include <gtest/gtest.h>

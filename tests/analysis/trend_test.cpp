@@ -183,9 +183,8 @@ Run  recording  job
 Run 3 (222222222): +3.000 ms ± 0.050 a step: host code +3.000 ms
 
 Time a step of the average rank. ▲ ▼: more, less than in the run before, beyond the 95 % confidence
-interval from how the steps of both vary. By how much runs differ without a change is known from
-three runs before the newest one: those of this program may differ by more. Median and quartiles: of
-the steps.
+interval from how the steps of both vary. Runs may differ by more: how far is known from three
+earlier runs of the program on. Median and quartiles: of the steps.
 )";
   const std::string text = to_text(trend_of(three_runs(), {"assemble"}), {}, false, 20);
   EXPECT_EQ(text, expected);
@@ -292,6 +291,14 @@ TEST(TrendJson, has_every_documented_key_and_null_for_what_is_not_known) {
   EXPECT_EQ(json.at("schema"), "penstock-trend-1");
   EXPECT_EQ(json.at("time_of"), "step");
   EXPECT_EQ(json.at("left_out").at(0).at("recording"), "x");
+  EXPECT_EQ(json.at("remarks"), nlohmann::json::array({"left out: cannot be read"}));
+  EXPECT_EQ(json.at("runs_left_out"), 0);
+  EXPECT_EQ(json.at("what_ran"), "3 runs of 1 rank on node01 · MPICH 4.0.2 · Test GPU · driver 580.65.06");
+  EXPECT_EQ(
+      json.at("headline"),
+      "The newest run takes 15.050 ms a step: 24.9 % more than the run before it (host code +3.000 ms); "
+      "+24.9 % against the first one.");
+  EXPECT_NE(json.at("explanation").get<std::string>().find("▲ ▼"), std::string::npos);
   EXPECT_EQ(json.at("since_first").at("verdict"), "more");
   const nlohmann::json& first = json.at("runs").at(0);
   for (const char* key :
@@ -310,6 +317,8 @@ TEST(TrendJson, has_every_documented_key_and_null_for_what_is_not_known) {
   EXPECT_EQ(change.at("time").at("verdict"), "more");
   EXPECT_TRUE(change.at("time").at("runs_margin_s").is_null());
   EXPECT_EQ(change.at("other_pairs"), 0);
+  EXPECT_EQ(change.at("words"), "+3.000 ms ± 0.050 a step: host code +3.000 ms");
+  EXPECT_TRUE(json.at("runs").at(1).at("change").at("words").is_null());
   EXPECT_EQ(change.at("regions").at(0).at("name"), "assemble");
 }
 
