@@ -20,6 +20,11 @@ std::string why_unknown(const analysis::FailCondition& condition, const analysis
   return baseline ? baseline->why_unknown(condition) : "there is no run to compare with";
 }
 
+std::optional<double> jitter_of(const analysis::FailCondition& condition,
+                                const std::optional<analysis::Baseline>& baseline) {
+  return baseline && condition.is_of_change() ? baseline->jitter(condition) : std::nullopt;
+}
+
 }  // namespace
 
 void add_fail_if_option(CLI::App& command, std::vector<analysis::FailCondition>& conditions,
@@ -55,8 +60,14 @@ int check(const std::vector<analysis::FailCondition>& conditions, const analysis
                  why.empty() ? "" : ": ", analysis::printable(why));
       exit_code = std::max(exit_code, cannot_be_told);
     } else if (condition.holds(*figure)) {
-      fmt::print(stderr, "penstock {}: {}\n", command, condition.describe(*figure));
+      const std::string reservation =
+          condition.is_of_change() && baseline ? baseline->reservation() : std::string();
+      fmt::print(stderr, "penstock {}: {}{}{}{}\n", command, condition.describe(*figure),
+                 reservation.empty() ? "" : " (", reservation, reservation.empty() ? "" : ")");
       exit_code = exit_code == 0 ? condition_holds : exit_code;
+    } else if (const std::optional<double> jitter = jitter_of(condition, baseline);
+               jitter && condition.is_hidden_by(*jitter)) {
+      fmt::print(stderr, "penstock {}: {}\n", command, condition.describe_hidden(*jitter));
     }
   }
   return exit_code;

@@ -21,7 +21,8 @@ void add_fail_if_option(CLI::App& command, std::vector<analysis::FailCondition>&
                         const std::string& description);
 
 /// Prints on stderr which conditions hold, and returns the exit code. A condition that cannot be decided does
-/// not pass. `baseline`: with what a change is compared; none: there is nothing to compare with.
+/// not pass; that jitter would hide a change of the limit is told, and passes. `baseline`: with what a change
+/// is compared; none: there is nothing to compare with.
 [[nodiscard]] int check(const std::vector<analysis::FailCondition>& conditions,
                         const analysis::Report& report, const std::optional<analysis::Baseline>& baseline,
                         std::string_view command);

@@ -16,14 +16,17 @@
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/common_steps.hpp"
 #include "analysis/cli/conditions.hpp"
+#include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
 #include "analysis/cli/whole_number.hpp"
 #include "analysis/comparison/baseline.hpp"
+#include "analysis/comparison/report_html.hpp"
 #include "analysis/comparison/trend.hpp"
 #include "analysis/comparison/trend_text.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/recording/flaw.hpp"
 #include "analysis/report/text_table.hpp"
+#include "viz/embed/page.hpp"
 
 namespace penstock::cli {
 namespace {
@@ -34,6 +37,7 @@ struct TrendOptions {
   std::vector<std::string> regions;
   analysis::AnalysisOptions analysis;
   bool json = false;
+  std::filesystem::path html;  ///< empty: no page
   std::size_t top = 20;
   std::vector<analysis::FailCondition> fail_if;
 };
@@ -73,7 +77,7 @@ std::vector<const analysis::Report*> all_of(const History& history) {
 
 /// Judges the newest run, changes against the one before it. A recording that cannot be read might be the
 /// newest one.
-int judge(const TrendOptions& options, const History& history) {
+int judge(const TrendOptions& options, const History& history, const analysis::Trend& trend) {
   if (options.fail_if.empty()) {
     return 0;
   }
@@ -85,12 +89,16 @@ int judge(const TrendOptions& options, const History& history) {
   const std::size_t count = history.reports.size();
   std::optional<analysis::Baseline> before;
   if (count > 1) {
-    before.emplace(history.reports[count - 2].report, history.reports.back().report);
+    before.emplace(history.reports[count - 2].report, history.reports.back().report,
+                   *trend.runs.back().change);
   }
   return check(options.fail_if, history.reports.back().report, before, "trend");
 }
 
 int trend(const TrendOptions& options) {
+  if (!options.html.empty()) {
+    require_page(options.html);
+  }
   History history;
   read_with_common_steps(
       options.analysis,
@@ -106,9 +114,15 @@ int trend(const TrendOptions& options) {
     analysis::order_by_begin(history.reports);
   }
   const analysis::Trend result = analysis::trend_of(history.reports, options.regions);
-  fmt::print("{}", options.json ? analysis::to_json(result, history.left_out) + "\n"
-                                : analysis::to_text(result, history.left_out, wants_colours(), options.top));
-  return judge(options, history);
+  if (!options.html.empty()) {
+    write_page(analysis::to_html(result, history.left_out, viz::page()), options.html, options.json);
+  }
+  if (options.json) {
+    fmt::print("{}\n", analysis::to_json(result, history.left_out));
+  } else if (options.html.empty()) {
+    fmt::print("{}", analysis::to_text(result, history.left_out, wants_colours(), options.top));
+  }
+  return judge(options, history, result);
 }
 
 }  // namespace
@@ -133,13 +147,18 @@ void add_trend_command(CLI::App& application, int& exit_code) {
       ->type_name("RANGE")
       ->excludes(whole_run);
   command->add_flag("--json", options->json, "Write JSON (schema penstock-trend-1) instead of text");
-  command->add_option("--top", options->top, "Newest runs shown")
+  command
+      ->add_option("--html", options->html,
+                   "Write a page for any browser instead, with charts of the history")
+      ->type_name("FILE")
+      ->check([](const std::string& to) { return to.empty() ? "a name is missing" : ""; });
+  command->add_option("--top", options->top, "Newest runs shown in the text")
       ->check(whole_number(1, most_rows))
       ->capture_default_str();
   add_fail_if_option(
       *command, options->fail_if,
       "Exit with 3 if this holds of the newest run, with 4 if it cannot be decided: 'exposed > "
-      "10%', 'step > 12ms'; 'step > +5%' against the run before it");
+      "10%', 'step > 12ms'; 'step > +5%' against the run before it, and beyond what runs differ by anyway");
   command->callback([options, &exit_code] { exit_code = trend(*options); });
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "analysis/report/text_figures.hpp"
 
@@ -11,20 +12,20 @@ namespace penstock::analysis {
 namespace {
 
 /// Returns why a report's times cannot be compared; empty if they can.
-std::string why_unusable(const Report& report, const char* which) {
+std::string why_unusable(const Report& report, const std::string& which) {
   if (const std::string missing = what_is_missing(report); !missing.empty()) {
     return which + missing;
   }
   if (!report.missing_step.empty()) {
-    return which + ("has no NVTX range \"" + report.missing_step) + "\"";
+    return fmt::format("{}has no NVTX range \"{}\"", which, report.missing_step);
   }
-  return report.counted_ranks == 0 ? std::string(which) + "has no usable rank" : "";
+  return report.counted_ranks == 0 ? which + "has no usable rank" : "";
 }
 
 }  // namespace
 
-Baseline::Baseline(const Report& baseline, const Report& report)
-    : why_not_(why_unusable(baseline, "the baseline ")),
+Baseline::Baseline(const Report& baseline, const Report& report, const std::string& name)
+    : why_not_(why_unusable(baseline, name + " ")),
       what_differs_(fmt::format("{}", fmt::join(circumstances_that_differ({baseline}, {report}), ", and "))),
       lost_gpu_records_(lost_gpu_records(baseline) || lost_gpu_records(report)) {
   if (why_not_.empty()) {
@@ -33,8 +34,22 @@ Baseline::Baseline(const Report& baseline, const Report& report)
   if (why_not_.empty() && has_steps(baseline) != has_steps(report)) {
     why_not_ = "only one of the two recordings has steps";
   }
+}
+
+Baseline::Baseline(const Report& baseline, const Report& report)
+    : Baseline(baseline, report, "the baseline") {
   if (why_not_.empty()) {
     diff_ = compare({baseline}, {report});
+  }
+}
+
+Baseline::Baseline(const Report& before, const Report& report, Diff change)
+    : Baseline(before, report, "the run before it") {
+  diff_ = std::move(change);
+  if (diff_.other_pairs == 0) {
+    reservation_ =
+        "judged by the variation within both runs alone; how far runs differ is known from three earlier "
+        "ones on";
   }
 }
 
@@ -79,6 +94,14 @@ std::optional<double> Baseline::change(const FailCondition& condition) const {
     default:
       return condition.change_in_unit(found->before_ns, found->after_ns);
   }
+}
+
+std::optional<double> Baseline::jitter(const FailCondition& condition) const {
+  const DiffRow* const found = why_not_comparable(condition).empty() ? row(condition) : nullptr;
+  if (found == nullptr || !found->margin_ns || found->before_ns == 0) {
+    return std::nullopt;
+  }
+  return condition.change_in_unit(found->before_ns, found->before_ns + *found->margin_ns);
 }
 
 std::string Baseline::why_unknown(const FailCondition& condition) const {

@@ -95,16 +95,6 @@ class Comparison {
   }
 
  private:
-  static Verdict verdict_on(const DiffRow& row) {
-    if (!row.margin_ns) {
-      return Verdict::unknown;
-    }
-    const double change_ns = row.after_ns - row.before_ns;
-    return std::abs(change_ns) <= *row.margin_ns ? Verdict::jitter
-           : change_ns < 0                       ? Verdict::less
-                                                 : Verdict::more;
-  }
-
   /// Returns a sum of each report, per rank and step.
   template <typename Sum>
   [[nodiscard]] std::vector<double> values(const std::vector<Report>& reports, Sum sum) const {
@@ -325,6 +315,16 @@ double shares_of(const Report& report, bool is_by_step) {
 ComparedState state_of(const Report& report) {
   return {report.program,    report.mpi_version,       report.hosts,        report.devices,
           report.world_size, report.began_realtime_ns, report.simulated_gpu};
+}
+
+Verdict verdict_on(const DiffRow& row) {
+  if (!row.margin_ns) {
+    return Verdict::unknown;
+  }
+  const double change_ns = row.after_ns - row.before_ns;
+  return std::abs(change_ns) <= *row.margin_ns ? Verdict::jitter
+         : change_ns < 0                       ? Verdict::less
+                                               : Verdict::more;
 }
 
 std::string_view identifier_of(Verdict verdict) noexcept {

@@ -30,7 +30,13 @@ struct DiffRow {
   double after_ns = 0;
   std::optional<double> margin_ns;  ///< half of the 95 % confidence interval of the change
   Verdict verdict = Verdict::unknown;
+  /// In a history: by how much runs differ without a change, which margin_ns is at least (`widen_by_runs`);
+  /// none: not known.
+  std::optional<double> runs_margin_ns = std::nullopt;
 };
+
+/// Returns what a row's margin says of its change.
+[[nodiscard]] Verdict verdict_on(const DiffRow& row);
 
 /// Describes what was run.
 struct ComparedState {
@@ -58,6 +64,7 @@ struct Diff {
   bool is_exposed = false;  ///< false: communication time is compared
   bool from_steps = false;  ///< one run each: margins come from how its steps vary; repeated runs may vary
                             ///< more
+  std::size_t other_pairs = 0;  ///< in a history: neighbours from which runs_margin_ns is known; 0: from none
   std::vector<DiffRow> totals;
   std::vector<DiffRow> parts;  ///< sum to the first total; empty: not known of some run
   std::vector<DiffRow> causes;

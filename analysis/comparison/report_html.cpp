@@ -1,6 +1,7 @@
 #include "analysis/comparison/report_html.hpp"
 
 #include "analysis/comparison/diff_text.hpp"
+#include "analysis/comparison/trend_text.hpp"
 #include "analysis/recording/flaw.hpp"
 #include "analysis/report/json/report_json.hpp"
 
@@ -11,6 +12,7 @@ constexpr std::string_view report_place = "<!--penstock-report-->";
 constexpr std::string_view timeline_place = "<!--penstock-timeline-->";
 constexpr std::string_view second_timeline_place = "<!--penstock-second-timeline-->";
 constexpr std::string_view diff_place = "<!--penstock-diff-->";
+constexpr std::string_view trend_place = "<!--penstock-trend-->";
 /// More rows than anybody reads; fewer are used if they are long.
 constexpr std::size_t most_rows = 5000;
 
@@ -38,16 +40,21 @@ void fill(std::string& page, std::string_view place, std::string_view json) {
   page.replace(at, place.size(), json);
 }
 
-/// Returns as many rows of each list as fit.
-template <typename Figures>
-std::string json_of(const Figures& figures, std::size_t most_bytes) {
+/// Returns as many rows of each list as fit. `json_with`: the JSON with so many rows.
+template <typename JsonWith>
+std::string json_that_fits(std::size_t most_bytes, const JsonWith& json_with) {
   std::size_t rows = most_rows;
-  std::string json = escaped(to_short_json(figures, rows));
+  std::string json = escaped(json_with(rows));
   while (json.size() > most_bytes && rows > 1) {
     rows /= 2;
-    json = escaped(to_short_json(figures, rows));
+    json = escaped(json_with(rows));
   }
   return json;
+}
+
+template <typename Figures>
+std::string json_of(const Figures& figures, std::size_t most_bytes) {
+  return json_that_fits(most_bytes, [&](std::size_t rows) { return to_short_json(figures, rows); });
 }
 
 }  // namespace
@@ -56,6 +63,7 @@ std::string json_of(const Figures& figures, std::size_t most_bytes) {
 std::string to_html(const Report& report, std::string_view timeline, std::string_view page,
                     std::size_t most_bytes) {
   std::string html(page);
+  fill(html, trend_place, "");
   fill(html, diff_place, "");
   fill(html, second_timeline_place, "");
   fill(html, timeline_place, escaped(timeline));
@@ -66,10 +74,22 @@ std::string to_html(const Report& report, std::string_view timeline, std::string
 std::string to_html(const Diff& diff, const TwoTimelines& timelines, std::string_view page,
                     std::size_t most_bytes) {
   std::string html(page);
+  fill(html, trend_place, "");
   fill(html, diff_place, json_of(diff, most_bytes));
   fill(html, second_timeline_place, escaped(timelines.after));
   fill(html, timeline_place, escaped(timelines.before));
   fill(html, report_place, "");
+  return html;
+}
+
+std::string to_html(const Trend& trend, const std::vector<LeftOut>& left_out, std::string_view page,
+                    std::size_t most_bytes) {
+  std::string html(page);
+  fill(html, trend_place,
+       json_that_fits(most_bytes, [&](std::size_t runs) { return to_short_json(trend, left_out, runs); }));
+  for (const std::string_view place : {diff_place, second_timeline_place, timeline_place, report_place}) {
+    fill(html, place, "");
+  }
   return html;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "analysis/comparison/run_spread.hpp"
 #include "analysis/report/text_figures.hpp"
 #include "analysis/tables/median.hpp"
 
@@ -90,6 +91,26 @@ Diff without_places(Diff diff, const std::vector<std::string>& regions) {
   return diff;
 }
 
+std::vector<Diff> changes_between(const std::vector<NamedReport>& reports,
+                                  const std::vector<std::string>& regions) {
+  std::vector<Diff> changes;
+  for (std::size_t i = 1; i < reports.size(); ++i) {
+    changes.push_back(without_places(
+        compare({without_modules(reports[i - 1].report)}, {without_modules(reports[i].report)}), regions));
+  }
+  widen_by_runs(changes);
+  return changes;
+}
+
+/// Two runs that are no neighbours vary as neighbours do.
+DiffRow change_since_first(const std::vector<NamedReport>& reports, const Diff& newest) {
+  Diff since = compare({reports.front().report}, {reports.back().report});
+  if (since.is_known && since.is_by_step == newest.is_by_step) {
+    widen_as(since.totals.front(), newest.totals.front());
+  }
+  return since.totals.front();
+}
+
 }  // namespace
 
 void order_by_begin(std::vector<NamedReport>& reports) {
@@ -104,16 +125,15 @@ Trend trend_of(const std::vector<NamedReport>& reports, std::vector<std::string>
                        [&](const NamedReport& each) { return condition(each.report); });
   };
   Trend trend{.is_by_step = all(has_steps), .is_exposed = all(counts_exposed), .regions = std::move(regions)};
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    trend.runs.push_back(run_of(reports[i], trend));
-    if (i != 0) {
-      trend.runs.back().change = without_places(
-          compare({without_modules(reports[i - 1].report)}, {without_modules(reports[i].report)}),
-          trend.regions);
-    }
+  for (const NamedReport& each : reports) {
+    trend.runs.push_back(run_of(each, trend));
+  }
+  std::vector<Diff> changes = changes_between(reports, trend.regions);
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    trend.runs[i + 1].change = std::move(changes[i]);
   }
   if (reports.size() > 2) {
-    trend.since_first = compare({reports.front().report}, {reports.back().report}).totals.front();
+    trend.since_first = change_since_first(reports, *trend.runs.back().change);
   }
   return trend;
 }

@@ -1,5 +1,6 @@
 // A history of a program: what its runs took, one after the other, and which changes are more than jitter.
-// Each run is compared with the one before it as `penstock diff` compares two. Uses finished reports alone.
+// Each run is compared with the one before it as `penstock diff` compares two, and the change is then held
+// against what other runs of the program differ by (run_spread). Uses finished reports alone.
 // Must not know how the result is printed.
 #pragma once
 
@@ -19,6 +20,12 @@ namespace penstock::analysis {
 struct NamedReport {
   std::string recording;
   Report report;
+};
+
+/// A recording that could not be read, or has not the step that was asked for.
+struct LeftOut {
+  std::string recording;
+  std::string why;
 };
 
 /// How long the steps of a run take, each on the average rank. Unit: ns.

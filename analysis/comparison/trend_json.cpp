@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "analysis/comparison/diff_json.hpp"
 #include "analysis/comparison/trend_text.hpp"
+#include "analysis/comparison/trend_words.hpp"
 #include "analysis/report/json/json_parts.hpp"
 
 namespace penstock::analysis {
@@ -21,6 +23,20 @@ Json parts_json(const TrendRun& run) {
   return json;
 }
 
+Json row_json(const DiffRow& row) {
+  Json json = json::of(row);
+  json["runs_margin_s"] = row.runs_margin_ns ? Json(*row.runs_margin_ns * 1e-9) : Json(nullptr);
+  return json;
+}
+
+Json rows_json(const std::vector<DiffRow>& rows) {
+  Json list = Json::array();
+  for (const DiffRow& row : rows) {
+    list.push_back(row_json(row));
+  }
+  return list;
+}
+
 Json regions_json(const TrendRun& run, const std::vector<std::string>& names) {
   Json list = Json::array();
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -36,7 +52,7 @@ Json regions_json(const TrendRun& run, const std::vector<std::string>& names) {
   return list;
 }
 
-Json run_json(const TrendRun& run, const std::vector<std::string>& regions) {
+Json run_json(const TrendRun& run, const std::vector<std::string>& regions, const TrendWords& words) {
   Json json{{"recording", run.recording}};
   json.update(json::of(run.state));
   json["commit"] = json::text_or_null(run.facts.commit);
@@ -58,10 +74,33 @@ Json run_json(const TrendRun& run, const std::vector<std::string>& regions) {
   json["regions"] = regions_json(run, regions);
   json["change"] = nullptr;
   if (run.change) {
-    json["change"] = {{"time", json::of(run.change->totals.front())},
-                      {"parts", json::rows_of(run.change->parts)},
-                      {"regions", json::rows_of(run.change->regions)},
-                      {"remarks", run.change->remarks}};
+    json["change"] = {
+        {"time", row_json(run.change->totals.front())},      {"parts", rows_json(run.change->parts)},
+        {"regions", rows_json(run.change->regions)},         {"other_pairs", run.change->other_pairs},
+        {"words", json::text_or_null(words.change_of(run))}, {"remarks", run.change->remarks}};
+  }
+  return json;
+}
+
+/// `first`: of the runs that are written.
+Json trend_document(const Trend& trend, const std::vector<LeftOut>& left_out, std::size_t first) {
+  const TrendWords words(trend);
+  Json json{{"schema", "penstock-trend-1"},
+            {"time_of", words.one()},
+            {"measure", trend.is_exposed ? "exposed_communication" : "communication_time"},
+            {"what_ran", words.what_ran()},
+            {"headline", words.headline()},
+            {"explanation", words.explanation()},
+            {"runs_left_out", first},
+            {"runs", Json::array()},
+            {"since_first", trend.since_first ? row_json(*trend.since_first) : Json(nullptr)},
+            {"left_out", Json::array()},
+            {"remarks", words.remarks(left_out, first)}};
+  for (std::size_t i = first; i < trend.runs.size(); ++i) {
+    json["runs"].push_back(run_json(trend.runs[i], trend.regions, words));
+  }
+  for (const LeftOut& each : left_out) {
+    json["left_out"].push_back({{"recording", each.recording}, {"why", each.why}});
   }
   return json;
 }
@@ -69,19 +108,12 @@ Json run_json(const TrendRun& run, const std::vector<std::string>& regions) {
 }  // namespace
 
 std::string to_json(const Trend& trend, const std::vector<LeftOut>& left_out) {
-  Json json{{"schema", "penstock-trend-1"},
-            {"time_of", trend.is_by_step ? "step" : "run"},
-            {"measure", trend.is_exposed ? "exposed_communication" : "communication_time"},
-            {"runs", Json::array()},
-            {"since_first", trend.since_first ? json::of(*trend.since_first) : Json(nullptr)},
-            {"left_out", Json::array()}};
-  for (const TrendRun& run : trend.runs) {
-    json["runs"].push_back(run_json(run, trend.regions));
-  }
-  for (const LeftOut& each : left_out) {
-    json["left_out"].push_back({{"recording", each.recording}, {"why", each.why}});
-  }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return trend_document(trend, left_out, 0).dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string to_short_json(const Trend& trend, const std::vector<LeftOut>& left_out, std::size_t most_runs) {
+  const std::size_t first = trend.runs.size() - std::min(most_runs, trend.runs.size());
+  return trend_document(trend, left_out, first).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace penstock::analysis

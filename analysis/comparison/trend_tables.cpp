@@ -52,7 +52,9 @@ class TrendTables {
 
   void runs() {
     std::vector<Column> columns{
-        {"began"}, {"commit"}, {fmt::format("{} {}", view_.one, view_.unit.name()), Align::right}};
+        {"began"},
+        {"commit"},
+        {fmt::format("{} {}", view_.words.one(), view_.words.unit().name()), Align::right}};
     if (view_.trend.is_by_step) {
       columns.push_back({"median", Align::right});
       columns.push_back({"quartiles", Align::right});
@@ -60,17 +62,21 @@ class TrendTables {
     columns.push_back({"change", Align::right});
     columns.push_back({view_.trend.is_exposed ? "exposed" : "in MPI", Align::right});
     columns.push_back({""});
+    double longest_ns = 0;
+    for (const TrendRun& run : view_.trend.runs) {
+      longest_ns = std::max(longest_ns, run.time_ns);
+    }
     table(std::move(columns), [&](const TrendRun& run) {
       Cells cells{moment_text(run.state.began_realtime_ns), or_unknown(commit_of(run)),
-                  view_.unit.number(run.time_ns)};
+                  view_.words.unit().number(run.time_ns)};
       if (run.step_quartiles) {
-        cells.push_back(view_.unit.number(run.step_quartiles->median));
-        cells.push_back(fmt::format("{} … {}", view_.unit.number(run.step_quartiles->low),
-                                    view_.unit.number(run.step_quartiles->high)));
+        cells.push_back(view_.words.unit().number(run.step_quartiles->median));
+        cells.push_back(fmt::format("{} … {}", view_.words.unit().number(run.step_quartiles->low),
+                                    view_.words.unit().number(run.step_quartiles->high)));
       }
       cells.push_back(run.change ? change_in_words(run.change->totals.front()) : "");
       cells.push_back(run.counted_share ? percent_text(*run.counted_share) : std::string(unknown_text));
-      cells.push_back(view_.longest_ns == 0 ? "" : bar_text(run.time_ns / view_.longest_ns, bar_columns));
+      cells.push_back(longest_ns == 0 ? "" : bar_text(run.time_ns / longest_ns, bar_columns));
       return cells;
     });
     if (view_.first != 0) {
@@ -108,7 +114,7 @@ class TrendTables {
     std::vector<Column> columns;
     for (const std::size_t part : shown) {
       columns.push_back({fmt::format("{}{}  ", name_of(static_cast<TimePart>(part)),
-                                     columns.empty() ? fmt::format(" {}", view_.unit.name()) : ""),
+                                     columns.empty() ? fmt::format(" {}", view_.words.unit().name()) : ""),
                          Align::right, true});
     }
     const bool has_others = shown.size() == most_parts;
@@ -127,7 +133,7 @@ class TrendTables {
                                name_of(static_cast<TimePart>(part))));
       }
       if (has_others) {
-        cells.push_back(view_.unit.number(std::max(other_ns, 0.0)));
+        cells.push_back(view_.words.unit().number(std::max(other_ns, 0.0)));
       }
       return cells;
     });
@@ -162,8 +168,8 @@ class TrendTables {
   void regions(std::size_t first, std::size_t end) {
     std::vector<Column> columns;
     for (std::size_t i = first; i < end; ++i) {
-      columns.push_back(
-          {fmt::format("{} {}  ", printable(view_.trend.regions[i]), view_.unit.name()), Align::right, true});
+      columns.push_back({fmt::format("{} {}  ", printable(view_.trend.regions[i]), view_.words.unit().name()),
+                         Align::right, true});
       columns.push_back({view_.trend.is_exposed ? "exposed" : "in MPI", Align::right});
     }
     table(std::move(columns), [&](const TrendRun& run) {
@@ -238,9 +244,9 @@ class TrendTables {
     if (rows != nullptr) {
       const auto found =
           std::find_if(rows->begin(), rows->end(), [&](const DiffRow& each) { return each.name == name; });
-      mark = found == rows->end() ? "" : mark_of(found->verdict);
+      mark = found == rows->end() || !view_.words.shows(*found) ? "" : mark_of(found->verdict);
     }
-    return view_.unit.number(time_ns) + std::string(mark.empty() ? "  " : mark);
+    return view_.words.unit().number(time_ns) + std::string(mark.empty() ? "  " : mark);
   }
 
   TrendView& view_;

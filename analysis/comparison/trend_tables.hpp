@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "analysis/comparison/trend.hpp"
-#include "analysis/report/text_figures.hpp"
+#include "analysis/comparison/trend_words.hpp"
 #include "analysis/report/text_page.hpp"
 
 namespace penstock::analysis {
@@ -12,11 +12,9 @@ namespace penstock::analysis {
 /// What all parts of the text share.
 struct TrendView {
   const Trend& trend;
+  const TrendWords& words;
   TextPage page;
   std::size_t first;  ///< of the runs that are shown
-  double longest_ns;  ///< run, or step of a run
-  TimeUnit unit;
-  const char* one;  ///< "step" or "run"
 };
 
 /// Writes times, parts, efficiencies, regions, and what runs differ in besides.

@@ -9,17 +9,14 @@
 
 namespace penstock::analysis {
 
-/// A recording that could not be read.
-struct LeftOut {
-  std::string recording;
-  std::string why;
-};
-
 /// Returns at most 100 columns. `top`: the number of runs shown, the newest ones.
 [[nodiscard]] std::string to_text(const Trend& trend, const std::vector<LeftOut>& left_out, bool colours,
                                   std::size_t top);
 
 /// Returns JSON of the schema "penstock-trend-1", described in analysis/README.md.
 [[nodiscard]] std::string to_json(const Trend& trend, const std::vector<LeftOut>& left_out);
+/// Does the same for a page: on one line, with the newest `most_runs` runs at most.
+[[nodiscard]] std::string to_short_json(const Trend& trend, const std::vector<LeftOut>& left_out,
+                                        std::size_t most_runs);
 
 }  // namespace penstock::analysis

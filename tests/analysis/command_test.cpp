@@ -438,45 +438,6 @@ TEST_F(Command, diff_writes_a_page_where_this_build_has_one) {
   EXPECT_EQ(content_of(html).find("\"schema\":\"penstock-report-2\""), std::string::npos);
 }
 
-TEST_F(Command, trend_of_any_number_of_recordings_leaves_out_what_cannot_be_read) {
-  const std::string recording = make_recording().string();
-  const Outcome one = penstock("trend " + recording);
-  EXPECT_EQ(one.exit_code, 0) << one.errors;
-  EXPECT_NE(one.output.find("There is no run before it"), std::string::npos) << one.output;
-  const Outcome some = penstock("trend --json " + recording + " /nowhere " + recording);
-  EXPECT_EQ(some.exit_code, 0) << some.errors;
-  const nlohmann::json json = nlohmann::json::parse(some.output);
-  EXPECT_EQ(json.at("schema"), "penstock-trend-1");
-  EXPECT_EQ(json.at("runs").size(), 2u);
-  EXPECT_EQ(json.at("left_out").at(0).at("recording"), "/nowhere");
-  const Outcome none = penstock("trend /nowhere /etc/passwd");
-  EXPECT_EQ(none.exit_code, 1);
-  EXPECT_EQ(none.output, "");
-  EXPECT_NE(none.errors.find("penstock: /nowhere: no such file or directory\n"), std::string::npos)
-      << none.errors;
-  EXPECT_NE(none.errors.find("/etc/passwd"), std::string::npos) << none.errors;
-  const Outcome other_step = penstock("trend --step nosuch " + recording);
-  EXPECT_EQ(other_step.exit_code, 4);
-  EXPECT_NE(other_step.errors.find("has no NVTX range \"nosuch\""), std::string::npos) << other_step.errors;
-  EXPECT_EQ(penstock("trend").exit_code, 2);
-  EXPECT_EQ(penstock("trend --top 0 " + recording).exit_code, 2);
-}
-
-TEST_F(Command, trend_judges_the_newest_run_and_changes_against_the_one_before_it) {
-  const std::string recording = make_recording().string();
-  const auto code_of = [&](const std::string& arguments) {
-    return penstock("trend " + arguments + " " + recording).exit_code;
-  };
-  EXPECT_EQ(code_of("--fail-if 'exposed > 0.1%'"), 3);
-  EXPECT_EQ(code_of("--fail-if 'exposed > 90%'"), 0);
-  EXPECT_EQ(code_of("--fail-if 'exposed > +1%'"), 4);
-  EXPECT_EQ(code_of(recording + " --fail-if 'exposed > +1%'"), 4);
-  EXPECT_EQ(code_of("/nowhere --fail-if 'exposed > 90%'"), 4);
-  EXPECT_EQ(code_of("--fail-if 'weather > 1%'"), 2);
-  const Outcome alone = penstock("trend --fail-if 'exposed > +1%' " + recording);
-  EXPECT_NE(alone.errors.find("there is no run to compare with"), std::string::npos) << alone.errors;
-}
-
 TEST_F(Command, diff_of_one_recording_is_wrong_use) {
   const std::string recording = make_recording().string();
   EXPECT_EQ(penstock("diff").exit_code, 2);

@@ -265,6 +265,34 @@ TEST(Baseline, a_change_that_may_be_chance_is_none_and_one_that_cannot_be_told_i
   EXPECT_NE(why_unknown(stepped(lengths), cut).find("the recording recorded up to"), std::string::npos);
 }
 
+TEST(Baseline, of_a_history_decides_by_what_its_runs_differ_by_and_calls_the_other_run_the_one_before) {
+  const std::vector<std::uint64_t> lengths(20, 10'000);
+  const std::vector<std::uint64_t> longer(20, 12'000);
+  const auto condition = [](std::string_view text) {
+    std::string why;
+    return FailCondition::parse(text, why).value();
+  };
+  Diff change = compare({stepped(lengths)}, {stepped(longer)});
+  const Baseline alone(stepped(lengths), stepped(longer), change);
+  EXPECT_EQ(alone.change(condition("step > +5%")), 20.0);
+  EXPECT_NE(alone.reservation().find("variation within both runs alone"), std::string::npos);
+
+  change.other_pairs = 2;
+  change.totals.front().margin_ns = 4'000;
+  change.totals.front().verdict = verdict_on(change.totals.front());
+  const Baseline known(stepped(lengths), stepped(longer), change);
+  EXPECT_EQ(known.change(condition("step > +5%")), 0.0);
+  EXPECT_EQ(known.jitter(condition("step > +5%")), 40.0);
+  EXPECT_EQ(known.jitter(condition("step > +1us")), 4.0);
+  EXPECT_EQ(known.reservation(), "");
+
+  Report cut = stepped(lengths);
+  cut.recorded_part = RecordedPart{.recorded_ns = 1'000'000, .run_ns = 2'000'000};
+  const std::string why = Baseline(cut, stepped(longer), change).why_unknown(condition("step > +5%"));
+  EXPECT_NE(why.find("the run before it recorded up to"), std::string::npos) << why;
+  EXPECT_FALSE(Baseline(cut, stepped(longer), change).jitter(condition("step > +5%")));
+}
+
 TEST(Baseline, says_what_else_differs) {
   Report other = run(1000, 100);
   other.program = "/opt/other/solver --fast";

@@ -169,7 +169,7 @@ TEST(FailCondition, that_cannot_be_read_is_refused_with_what_is_allowed) {
     EXPECT_NE(figures.find(figure), std::string::npos) << figure;
   }
   EXPECT_EQ(figures.find('\n'), std::string::npos);
-  EXPECT_NE(refusal("step > 3%").find("s, ms or us (or +5% with --baseline)"), std::string::npos);
+  EXPECT_NE(refusal("step > 3%").find("s, ms or us (or +5% against an earlier run)"), std::string::npos);
   EXPECT_NE(refusal("parallel efficiency < 3ms").find("a number and %"), std::string::npos);
   EXPECT_NE(refusal("overlap < +3%").find("only times are"), std::string::npos);
   EXPECT_NE(refusal("step > +").find("a number and %, s, ms or us"), std::string::npos);
@@ -182,6 +182,20 @@ TEST(FailCondition, that_cannot_be_read_is_refused_with_what_is_allowed) {
   EXPECT_NE(refusal("overlap < 3 s").find("a number and %"), std::string::npos);
   EXPECT_NE(refusal("").find("has no comparison"), std::string::npos);
   EXPECT_NE(refusal(">").find("is not a figure"), std::string::npos);
+}
+
+TEST(FailCondition, of_a_change_says_where_jitter_hides_one_of_its_limit) {
+  const auto condition = [](std::string_view text) {
+    std::string why;
+    return FailCondition::parse(text, why).value();
+  };
+  EXPECT_TRUE(condition("step > +5%").is_hidden_by(40.5));
+  EXPECT_FALSE(condition("step > +5%").is_hidden_by(5));
+  EXPECT_FALSE(condition("step > +0%").is_hidden_by(5)) << "any change is asked for";
+  EXPECT_FALSE(condition("step < +5%").is_hidden_by(40.5));
+  EXPECT_FALSE(condition("exposed > 5%").is_hidden_by(40.5));
+  EXPECT_EQ(condition("host code > +5%").describe_hidden(40.5),
+            "host_code may differ by 40.5 % without a change, so that one of 5 % could not be seen");
 }
 
 }  // namespace

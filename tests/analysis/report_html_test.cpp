@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view page =
     "<html><script><!--penstock-report--></script><i><!--penstock-timeline--></i>"
-    "<u><!--penstock-second-timeline--></u><b><!--penstock-diff--></b></html>";
+    "<u><!--penstock-second-timeline--></u><b><!--penstock-diff--></b>"
+    "<s><!--penstock-trend--></s></html>";
 
 Report report_of(std::int32_t ranks) {
   Report report;
@@ -37,7 +38,7 @@ std::string contents_of(const std::string& html) {
 TEST(ReportHtml, puts_the_report_into_its_place_and_leaves_the_page_as_it_is) {
   const std::string html = to_html(report_of(2), "", page);
   EXPECT_TRUE(html.starts_with("<html><script>{"));
-  EXPECT_TRUE(html.ends_with("}</script><i></i><u></u><b></b></html>"));
+  EXPECT_TRUE(html.ends_with("}</script><i></i><u></u><b></b><s></s></html>"));
   EXPECT_EQ(nlohmann::json::parse(contents_of(html)), nlohmann::json::parse(to_json(report_of(2))));
 }
 
@@ -96,6 +97,26 @@ TEST(DiffHtml, puts_the_comparison_into_its_place_with_the_rows_that_fit) {
 TEST(DiffHtml, puts_both_timelines_beside_it_and_no_name_in_them_can_end_their_elements) {
   const std::string html = to_html(Diff{}, {R"({"texts":["</script>"]})", R"({"texts":["after"]})"}, page);
   EXPECT_NE(html.find(R"(<i>{"texts":["\u003c/script>"]}</i><u>{"texts":["after"]}</u>)"), std::string::npos);
+}
+
+TEST(TrendHtml, puts_the_history_into_its_place_with_the_newest_runs_that_fit) {
+  Trend trend;
+  trend.runs.resize(300);
+  trend.runs.back().state.program = "./solver </script>";
+  trend.runs.back().recording = "the newest";
+  const std::string html = to_html(trend, {{"runs/x", "runs/x: <cut>"}}, page, 50'000);
+  EXPECT_TRUE(html.starts_with("<html><script></script><i></i><u></u><b></b><s>{"));
+  EXPECT_LT(html.size(), 51'000u);
+  const std::size_t begin = html.find("<s>") + 3;
+  const std::string text = html.substr(begin, html.find("</s>") - begin);
+  EXPECT_EQ(text.find('<'), std::string::npos);
+  const nlohmann::json json = nlohmann::json::parse(text);
+  const std::size_t shown = json.at("runs").size();
+  EXPECT_GT(shown, 10u);
+  EXPECT_LT(shown, 300u);
+  EXPECT_EQ(json.at("runs_left_out"), 300 - shown);
+  EXPECT_EQ(json.at("runs").back().at("recording"), "the newest");
+  EXPECT_EQ(json.at("remarks").back(), "left out: runs/x: <cut>");
 }
 
 TEST(ReportHtml, a_page_without_a_place_for_the_report_is_an_error) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/comparison/baseline.hpp"
@@ -182,12 +183,71 @@ Run  recording  job
 Run 3 (222222222): +3.000 ms ± 0.050 a step: host code +3.000 ms
 
 Time a step of the average rank. ▲ ▼: more, less than in the run before, beyond the 95 % confidence
-interval from how the steps of both vary; runs may differ by more. Median and quartiles: of the
-steps.
+interval from how the steps of both vary. Runs may differ by more: how far is known from three
+earlier runs of the program on. Median and quartiles: of the steps.
 )";
   const std::string text = to_text(trend_of(three_runs(), {"assemble"}), {}, false, 20);
   EXPECT_EQ(text, expected);
   EXPECT_TRUE(fits_the_screen(text)) << text;
+}
+
+/// Runs whose host code differs although the program is the same.
+std::vector<NamedReport> restless_runs(const std::vector<std::uint64_t>& host_ms) {
+  std::vector<NamedReport> runs;
+  for (const std::uint64_t each : host_ms) {
+    runs.push_back(report_of({.host_ms = each, .day = runs.size()}));
+  }
+  return runs;
+}
+
+TEST(Trend, what_runs_differ_by_anyway_is_no_change) {
+  const Trend trend = trend_of(restless_runs({4, 9, 5, 8}), {"assemble"});
+  for (std::size_t i = 1; i < trend.runs.size(); ++i) {
+    const Diff& change = *trend.runs[i].change;
+    EXPECT_EQ(change.other_pairs, 2U);
+    EXPECT_EQ(change.totals.front().verdict, Verdict::jitter) << i;
+    EXPECT_EQ(change.regions.front().verdict, Verdict::jitter) << i;
+    for (const DiffRow& part : change.parts) {
+      EXPECT_EQ(part.verdict, Verdict::jitter) << part.name;
+    }
+  }
+  EXPECT_EQ(trend.since_first->verdict, Verdict::jitter);
+  const std::string text = to_text(trend, {}, false, 20);
+  EXPECT_NE(text.find("as long as the run before it, within jitter (+23.0 %, jitter"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("by how much other runs of the program"), std::string::npos) << text;
+  EXPECT_EQ(text.find("% ▲"), std::string::npos) << text;
+  EXPECT_TRUE(fits_the_screen(text)) << text;
+}
+
+TEST(Trend, a_change_that_other_runs_do_not_have_is_marked_and_one_of_a_lone_program_is_told_apart) {
+  std::vector<NamedReport> runs = restless_runs({4, 4, 4, 9});
+  for (NamedReport& other : restless_runs({4, 9})) {
+    other.report.program = "another_solver";
+    runs.push_back(std::move(other));
+  }
+  runs.push_back(report_of({}));
+  const Trend trend = trend_of(runs, {});
+  EXPECT_EQ(trend.runs[3].change->totals.front().verdict, Verdict::more);
+  EXPECT_EQ(trend.runs[5].change->totals.front().verdict, Verdict::more) << "by its steps";
+  const std::string text = to_text(trend, {}, false, 20);
+  EXPECT_NE(text.find("! run 6: too few other runs of its program to know by how much they differ"),
+            std::string::npos)
+      << text;
+}
+
+TEST(Trend, a_part_whose_change_rounds_to_nothing_is_not_listed) {
+  Trend trend = trend_of(three_runs(), {});
+  for (DiffRow& part : trend.runs[2].change->parts) {
+    if (part.name == name_of(TimePart::wire)) {
+      part.after_ns = part.before_ns - 400;
+      part.verdict = Verdict::less;
+    }
+  }
+  const std::string text = to_text(trend, {}, false, 20);
+  EXPECT_EQ(text.find("wire -0.000"), std::string::npos) << text;
+  EXPECT_EQ(text.find("▼  "), std::string::npos) << text;
+  EXPECT_NE(text.find("host code +3.000 ms"), std::string::npos) << text;
 }
 
 TEST(Trend, one_run_has_nothing_to_compare_with) {
@@ -231,6 +291,14 @@ TEST(TrendJson, has_every_documented_key_and_null_for_what_is_not_known) {
   EXPECT_EQ(json.at("schema"), "penstock-trend-1");
   EXPECT_EQ(json.at("time_of"), "step");
   EXPECT_EQ(json.at("left_out").at(0).at("recording"), "x");
+  EXPECT_EQ(json.at("remarks"), nlohmann::json::array({"left out: cannot be read"}));
+  EXPECT_EQ(json.at("runs_left_out"), 0);
+  EXPECT_EQ(json.at("what_ran"), "3 runs of 1 rank on node01 · MPICH 4.0.2 · Test GPU · driver 580.65.06");
+  EXPECT_EQ(
+      json.at("headline"),
+      "The newest run takes 15.050 ms a step: 24.9 % more than the run before it (host code +3.000 ms); "
+      "+24.9 % against the first one.");
+  EXPECT_NE(json.at("explanation").get<std::string>().find("▲ ▼"), std::string::npos);
   EXPECT_EQ(json.at("since_first").at("verdict"), "more");
   const nlohmann::json& first = json.at("runs").at(0);
   for (const char* key :
@@ -247,7 +315,22 @@ TEST(TrendJson, has_every_documented_key_and_null_for_what_is_not_known) {
   EXPECT_NEAR(first.at("parts_s").at("kernels"), 0.006, 1e-12);
   const nlohmann::json& change = json.at("runs").at(2).at("change");
   EXPECT_EQ(change.at("time").at("verdict"), "more");
+  EXPECT_TRUE(change.at("time").at("runs_margin_s").is_null());
+  EXPECT_EQ(change.at("other_pairs"), 0);
+  EXPECT_EQ(change.at("words"), "+3.000 ms ± 0.050 a step: host code +3.000 ms");
+  EXPECT_TRUE(json.at("runs").at(1).at("change").at("words").is_null());
   EXPECT_EQ(change.at("regions").at(0).at("name"), "assemble");
+}
+
+TEST(TrendJson, has_what_other_runs_differ_by) {
+  const nlohmann::json json =
+      nlohmann::json::parse(to_json(trend_of(restless_runs({4, 9, 5, 8}), {"assemble"}), {}));
+  const nlohmann::json& change = json.at("runs").at(3).at("change");
+  EXPECT_EQ(change.at("other_pairs"), 2);
+  for (const nlohmann::json& row : {change.at("time"), change.at("regions").at(0), json.at("since_first")}) {
+    EXPECT_GT(row.at("runs_margin_s"), 0.003) << row;
+    EXPECT_EQ(row.at("runs_margin_s"), row.at("margin_s"));
+  }
 }
 
 TEST(Trend, where_records_are_missing_there_is_no_verdict) {

@@ -61,15 +61,17 @@ void write_late_sender(const std::filesystem::path& path, std::uint64_t sends = 
 
 /// Forty steps of 10 ms with an Allreduce each. At step 18 rank 1 computes 20 ms longer, and rank 0 waits for
 /// it.
-void write_slow_step(const std::filesystem::path& path) {
+void write_slow_step(const std::filesystem::path& path, std::uint64_t usual = 6 * ms,
+                     const std::string& commit = "1111111111aaaa") {
   constexpr std::uint64_t steps = 40;
   constexpr std::uint64_t slow = 17;
   for (std::int32_t rank = 0; rank < 2; ++rank) {
     RecordingBuilder builder(rank, 2);
+    builder.fact("commit", commit);
     std::uint64_t begin = 100 * ms;
     for (std::uint64_t step = 0; step < steps; ++step) {
-      const std::uint64_t longest = step == slow ? 26 * ms : 6 * ms;
-      const std::uint64_t own = rank == 1 ? longest : 6 * ms;
+      const std::uint64_t longest = step == slow ? usual + 20 * ms : usual;
+      const std::uint64_t own = rank == 1 ? longest : usual;
       builder.range("step", begin, begin + longest + 4 * ms)
           .kernel(begin, begin + own, "_Z4bulkv")
           .call({.function = "MPI_Allreduce",
@@ -363,6 +365,7 @@ int main(int argc, char** argv) {
   write_late_sender(folder(directory, "late_sender"));
   write_late_sender(folder(directory, "sooner_sender"), 240 * ms);
   write_slow_step(folder(directory, "slow_step"));
+  write_slow_step(folder(directory, "slower_steps"), 9 * ms, "2222222222bbbb");
   write_many_ranks(folder(directory, "many_ranks"));
   write_crowd(folder(directory, "crowd"));
   write_ring(folder(directory, "ring"));

@@ -1,11 +1,13 @@
-// Turns the page's texts into a report and its timeline, a comparison, or a problem in words. Pure: must not know the
+// Turns the page's texts into a report and its timeline, a comparison, a history, or a problem in words. Pure: must not know the
 // DOM.
 import type { Diff } from './generated/diff';
 import type { Report } from './generated/report';
 import type { Timeline } from './generated/timeline';
+import type { Trend } from './generated/trend';
 import { validate as validate_diff } from './generated/validate_diff';
 import { validate as validate_report } from './generated/validate_report';
 import { validate as validate_timeline } from './generated/validate_timeline';
+import { validate as validate_trend } from './generated/validate_trend';
 import { decode_timeline, type TimelineModel } from './model/timeline/decode';
 
 export interface Problem {
@@ -24,6 +26,7 @@ interface Kind {
 
 const report_kind: Kind = { noun: 'report', schema: 'penstock-report-', version: 2, validate: validate_report };
 const diff_kind: Kind = { noun: 'comparison', schema: 'penstock-diff-', version: 1, validate: validate_diff };
+const trend_kind: Kind = { noun: 'history', schema: 'penstock-trend-', version: 1, validate: validate_trend };
 const timeline_kind: Kind = { noun: 'timeline', schema: 'penstock-timeline-', version: 1, validate: validate_timeline };
 
 function document_of(text: string, kind: Kind): { data: unknown } | Problem {
@@ -90,4 +93,11 @@ export type LoadedDiff = { diff: Diff } | Problem;
 export function load_diff(text: string): LoadedDiff {
   const document = document_of(text, diff_kind);
   return 'data' in document ? { diff: document.data as Diff } : document;
+}
+
+export type LoadedTrend = { trend: Trend } | Problem;
+
+export function load_trend(text: string): LoadedTrend {
+  const document = document_of(text, trend_kind);
+  return 'data' in document ? { trend: document.data as Trend } : document;
 }

@@ -111,8 +111,9 @@ TopicSection of_conditions() {
        {"overlap, efficiencies", "%", {}},
        {"+NUMBER",
         "%, ms, us, s",
-        {"A change against the baseline, of times alone: % of the baseline's time, or ms, us, s of a step. "
-         "What may be chance counts as none."}}}};
+        {"A change against an earlier run, of times alone: % of that run's time, or ms, us, s of a step. The "
+         "earlier run is that of --baseline, or of penstock trend the one before the newest. One that may be "
+         "chance counts as none, and a line says where that hides a change of NUMBER."}}}};
 }
 
 }  // namespace

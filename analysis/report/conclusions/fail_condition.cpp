@@ -86,7 +86,7 @@ bool FailCondition::is_share_only() const noexcept {
 
 std::string_view FailCondition::units_allowed() const noexcept {
   return is_share_only()                         ? "%"
-         : what_ == What::step && !is_of_change_ ? "s, ms or us (or +5% with --baseline)"
+         : what_ == What::step && !is_of_change_ ? "s, ms or us (or +5% against an earlier run)"
                                                  : "%, s, ms or us";
 }
 
@@ -121,7 +121,7 @@ std::optional<FailCondition> FailCondition::parse(std::string_view text, std::st
   const std::string_view value = trimmed(text.substr(behind));
   condition.is_of_change_ = value.starts_with('+');
   if (condition.is_of_change_ && condition.is_share_only()) {
-    why = fmt::format("\"{}\" is not a limit: {} is compared with no baseline, only times are", value,
+    why = fmt::format("\"{}\" is not a limit: {} is compared with no earlier run, only times are", value,
                       condition.name_);
     return std::nullopt;
   }
@@ -290,6 +290,16 @@ bool FailCondition::holds(double figure) const noexcept {
     return figure >= limit_;
   }
   return operator_ == "<" ? figure < limit_ : figure <= limit_;
+}
+
+bool FailCondition::is_hidden_by(double jitter) const noexcept {
+  return is_of_change_ && operator_.front() == '>' && limit_ > 0 && jitter > limit_;
+}
+
+std::string FailCondition::describe_hidden(double jitter) const {
+  return fmt::format(
+      "{} may differ by {:.4g} {} without a change, so that one of {:.4g} {} could not be seen", name_,
+      jitter, unit_, limit_, unit_);
 }
 
 std::string FailCondition::name_in_diff() const {

@@ -18,7 +18,7 @@ namespace penstock::analysis {
 ///   overlap, efficiencies              %
 ///
 /// Causes and parts are named as in the JSON; "staging" is staging by hand. A number with a plus sign is a
-/// change against a baseline, of times alone: % of the baseline's time, or ms, us, s of a step (of the run,
+/// change against an earlier run, of times alone: % of that run's time, or ms, us, s of a step (of the run,
 /// if there are no steps).
 class FailCondition {
  public:
@@ -34,6 +34,11 @@ class FailCondition {
   /// Returns "exposed is 12.3 %; it fails if > 10 %".
   [[nodiscard]] std::string describe(double figure) const;
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+  /// Returns true for a limit of a change, other than 0, that jitter alone exceeds.
+  [[nodiscard]] bool is_hidden_by(double jitter) const noexcept;
+  /// Returns "step may differ by 40.5 % without a change, so that one of 5 % could not be seen".
+  [[nodiscard]] std::string describe_hidden(double jitter) const;
 
   [[nodiscard]] bool is_of_change() const noexcept { return is_of_change_; }
   [[nodiscard]] bool is_of_step() const noexcept { return what_ == What::step; }

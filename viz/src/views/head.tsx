@@ -22,7 +22,7 @@ export function ThemeSwitch() {
 }
 
 /** Returns the first line of an MPI's version, without extra spaces. */
-const short_version = (version: string) => (/^[^\n,]*/.exec(version)?.[0] ?? '').replace('Version:', '').replace(/\s+/g, ' ').trim();
+export const short_version = (version: string) => (/^[^\n,]*/.exec(version)?.[0] ?? '').replace('Version:', '').replace(/\s+/g, ' ').trim();
 
 export function SimulatedGpu() {
   return <p class="warning">The GPU was simulated: its times say nothing of a real one's.</p>;

@@ -15,7 +15,7 @@ const violations = (page: Page, rules: string[] = []) =>
 
 // axe goes by elements and styles, which are the same in any browser
 describe.skipIf(is_firefox)('no rule of accessibility', () => {
-  it.each(['many_ranks', 'ring', 'long_run', 'unfinished', 'diff'])('is broken by the page of %s', async (name) => {
+  it.each(['many_ranks', 'ring', 'long_run', 'unfinished', 'diff', 'trend'])('is broken by the page of %s', async (name) => {
     const { page } = await open(name);
     // with all that can be opened
     for (const each of await page.locator('#timeline details > summary').all()) await each.click();
@@ -24,7 +24,7 @@ describe.skipIf(is_firefox)('no rule of accessibility', () => {
     await page.evaluate(axe.source);
     expect(await violations(page)).toEqual([]);
   });
-  it.each(['ring', 'unfinished', 'diff'])('of contrast is broken by the page of %s in dark colours', async (name) => {
+  it.each(['ring', 'unfinished', 'diff', 'trend'])('of contrast is broken by the page of %s in dark colours', async (name) => {
     const { page } = await open(name);
     await in_colours(page, 'dark');
     await page.evaluate(axe.source);

@@ -369,7 +369,7 @@ describe('a recording that is hostile', () => {
     const { page, complaints } = await open('hostile');
     expect(await page.evaluate(() => 'attacked' in window)).toBe(false);
     expect(await page.locator('img, main script').count()).toBe(0);
-    expect(await page.locator('script').count()).toBe(5); // four places for data, and the program
+    expect(await page.locator('script').count()).toBe(6); // five places for data, and the program
     const attack = '</script><script>window.attacked=1</script>';
     for (const place of ['h1', '#call-sites table', '#kernels table', '#others table', '#messages .table table', '.notices', '.facts']) {
       expect(await page.locator(place).first().textContent(), place).toContain(attack);

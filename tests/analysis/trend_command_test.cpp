@@ -1,0 +1,150 @@
+// `penstock trend` as a user meets it: exit codes, what goes to which stream, its page.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/analysis/recording_builder.hpp"
+#include "viz/embed/page.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+struct Outcome {
+  int exit_code;
+  std::string output;
+  std::string errors;
+};
+
+std::string content_of(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+class TrendCommand : public ::testing::Test {
+ protected:
+  /// Runs `penstock <arguments>` by a shell.
+  [[nodiscard]] Outcome penstock(const std::string& arguments) const {
+    const std::string out = file("out").string();
+    const std::string err = file("err").string();
+    const int status = std::system((PENSTOCK_COMMAND " " + arguments + " >" + out + " 2>" + err).c_str());
+    return {WEXITSTATUS(status), content_of(out), content_of(err)};
+  }
+  [[nodiscard]] std::filesystem::path make_recording() const {
+    std::filesystem::create_directory(file("recording"));
+    testing::RecordingBuilder(0, 1)
+        .kernel(0, 10)
+        .call({.function = "MPI_Barrier", .begin = 10, .end = 20})
+        .write(file("recording"));
+    return file("recording");
+  }
+  [[nodiscard]] std::filesystem::path file(const std::string& name) const { return directory_.path() / name; }
+
+ private:
+  testing::TemporaryDirectory directory_;
+};
+
+/// One rank with twenty steps of so long, by an NVTX range.
+void write_steps(const std::filesystem::path& recording, std::uint64_t step_ns) {
+  std::filesystem::create_directory(recording);
+  testing::RecordingBuilder builder(0, 1);
+  std::uint64_t at = 0;
+  for (int i = 0; i < 20; ++i, at += step_ns) {
+    builder.range("step", at, at + step_ns).kernel(at, at + 5);
+    builder.call({.function = "MPI_Bcast", .begin = at + 5, .end = at + step_ns, .call_site = 0x50});
+  }
+  builder.runs(0, at).write(recording);
+}
+
+TEST_F(TrendCommand, writes_a_page_where_this_build_has_one_and_judges_as_ever) {
+  const std::string recording = make_recording().string();
+  const std::string html = file("trend.html").string();
+  const Outcome outcome =
+      penstock("trend --fail-if 'exposed > 0.1%' --html " + html + " " + recording + " " + recording);
+  if (viz::page().empty()) {
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_NE(outcome.errors.find("this build has no page"), std::string::npos) << outcome.errors;
+    return;
+  }
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.errors;
+  EXPECT_EQ(outcome.output.find(html + ": "), 0u) << outcome.output;
+  EXPECT_EQ(outcome.output.find("The newest run"), std::string::npos) << outcome.output;
+  EXPECT_NE(content_of(html).find("\"schema\":\"penstock-trend-1\""), std::string::npos);
+  EXPECT_EQ(content_of(html).find("\"schema\":\"penstock-report-2\""), std::string::npos);
+  const Outcome both = penstock("trend --json --html " + html + " " + recording);
+  EXPECT_EQ(nlohmann::json::parse(both.output).at("schema"), "penstock-trend-1");
+  EXPECT_EQ(penstock("trend --html '' " + recording).exit_code, 2);
+  EXPECT_EQ(penstock("trend --html /nowhere/t.html " + recording).exit_code, 1);
+}
+
+TEST_F(TrendCommand, of_any_number_of_recordings_leaves_out_what_cannot_be_read) {
+  const std::string recording = make_recording().string();
+  const Outcome one = penstock("trend " + recording);
+  EXPECT_EQ(one.exit_code, 0) << one.errors;
+  EXPECT_NE(one.output.find("There is no run before it"), std::string::npos) << one.output;
+  const Outcome some = penstock("trend --json " + recording + " /nowhere " + recording);
+  EXPECT_EQ(some.exit_code, 0) << some.errors;
+  const nlohmann::json json = nlohmann::json::parse(some.output);
+  EXPECT_EQ(json.at("schema"), "penstock-trend-1");
+  EXPECT_EQ(json.at("runs").size(), 2u);
+  EXPECT_EQ(json.at("left_out").at(0).at("recording"), "/nowhere");
+  const Outcome none = penstock("trend /nowhere /etc/passwd");
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_EQ(none.output, "");
+  EXPECT_NE(none.errors.find("penstock: /nowhere: no such file or directory\n"), std::string::npos)
+      << none.errors;
+  EXPECT_NE(none.errors.find("/etc/passwd"), std::string::npos) << none.errors;
+  const Outcome other_step = penstock("trend --step nosuch " + recording);
+  EXPECT_EQ(other_step.exit_code, 4);
+  EXPECT_NE(other_step.errors.find("has no NVTX range \"nosuch\""), std::string::npos) << other_step.errors;
+  EXPECT_EQ(penstock("trend").exit_code, 2);
+  EXPECT_EQ(penstock("trend --top 0 " + recording).exit_code, 2);
+}
+
+TEST_F(TrendCommand, judges_the_newest_run_and_changes_against_the_one_before_it) {
+  const std::string recording = make_recording().string();
+  const auto code_of = [&](const std::string& arguments) {
+    return penstock("trend " + arguments + " " + recording).exit_code;
+  };
+  EXPECT_EQ(code_of("--fail-if 'exposed > 0.1%'"), 3);
+  EXPECT_EQ(code_of("--fail-if 'exposed > 90%'"), 0);
+  EXPECT_EQ(code_of("--fail-if 'exposed > +1%'"), 4);
+  EXPECT_EQ(code_of(recording + " --fail-if 'exposed > +1%'"), 4);
+  EXPECT_EQ(code_of("/nowhere --fail-if 'exposed > 90%'"), 4);
+  EXPECT_EQ(code_of("--fail-if 'weather > 1%'"), 2);
+  const Outcome alone = penstock("trend --fail-if 'exposed > +1%' " + recording);
+  EXPECT_NE(alone.errors.find("there is no run to compare with"), std::string::npos) << alone.errors;
+}
+
+TEST_F(TrendCommand, fails_by_changes_beyond_what_its_runs_differ_by_anyway) {
+  std::string runs;
+  for (const std::uint64_t step_ns : {1000u, 1500u, 1020u, 1400u}) {
+    const std::string name = "of" + std::to_string(step_ns);
+    write_steps(file(name), step_ns);
+    runs += " " + file(name).string();
+  }
+  const std::string trend = "trend --as-given --fail-if 'step > +5%'";
+  const Outcome restless = penstock(trend + runs);
+  EXPECT_EQ(restless.exit_code, 0) << restless.errors;
+  EXPECT_EQ(restless.output.find("% ▲"), std::string::npos) << restless.output;
+  EXPECT_TRUE(restless.errors.starts_with("penstock trend: step may differ by ")) << restless.errors;
+  EXPECT_TRUE(restless.errors.ends_with(" % without a change, so that one of 5 % could not be seen\n"))
+      << restless.errors;
+  const std::string steady = file("of1000").string();
+  const Outcome beyond =
+      penstock(trend + " " + steady + " " + steady + " " + steady + " " + file("of1400").string());
+  EXPECT_EQ(beyond.exit_code, 3);
+  EXPECT_EQ(beyond.errors, "penstock trend: step changed by +40 %; it fails if > +5 %\n");
+  const Outcome two = penstock(trend + " " + steady + " " + file("of1400").string());
+  EXPECT_EQ(two.exit_code, 3);
+  EXPECT_NE(two.errors.find(" (judged by the variation within both runs alone; "), std::string::npos)
+      << two.errors;
+}
+
+}  // namespace
+}  // namespace penstock::analysis
