@@ -29,7 +29,7 @@ class Breakdowns {
   void finish(Report& report, SiteNames& names);
 
  private:
-  /// What waits are told apart by, besides their causes.
+  /// The properties that distinguish waiting time, besides its causes.
   struct Key {
     std::uint32_t site;  ///< each call path has its own
     std::int32_t peer;

@@ -75,7 +75,7 @@ struct CallInput {
   std::uint64_t gpu_wait_ns = 0;     ///< time until a GPU was ready, hidden or not
 };
 
-/// A half of a message of any rank, in the order of its records.
+/// A half of a message of any rank. They come in the order of their records.
 struct HalfInput {
   const RankInput& rank;
   const Half& half;

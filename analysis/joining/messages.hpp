@@ -33,7 +33,7 @@ struct KnownHalf : HalfFacts {
   std::uint32_t host = 0;  ///< ranks of one host share a clock
 };
 
-/// A half, and all that was joined to it. What it points to lives as long as the index.
+/// All that is joined to a half lies here: pointers into the index, which must outlive them.
 struct JoinedHalf {
   const HalfFacts* own = nullptr;      ///< null: not recognised, see MessageIndex::partner_of()
   const HalfFacts* partner = nullptr;  ///< the other half; null: it is missing

@@ -18,13 +18,13 @@ struct Collector {
   LoadOf what;
   std::unordered_map<std::uint64_t, std::uint32_t> lanes;
   std::uint64_t last_ns = 0;
-  std::uint64_t last_block_lane = ~std::uint64_t{0};  // which no block has
+  std::uint64_t last_block_lane = 0;
   std::uint64_t last_block_thread = 0;
   std::uint32_t last_lane = 0;
 
   /// Returns the lane of the block's records; all records of a block belong to one lane.
   std::uint32_t lane_of(const trace::BlockHeader& block) {
-    if (last_block_lane != block.lane || last_block_thread != block.thread_id) {
+    if (lanes.empty() || last_block_lane != block.lane || last_block_thread != block.thread_id) {
       begin_block(block);
     }
     return last_lane;

@@ -10,7 +10,8 @@
 
 namespace penstock::analysis {
 
-/// `Hash` returns a std::uint64_t whose low bits are well mixed. Thread: one at a time. Cost: constant; next
+/// `Hash` returns a std::uint64_t whose low bits are well mixed. A table that was moved from may only be
+/// assigned to or destroyed. Thread: one at a time. Cost: constant; next
 /// to nothing if the key equals the previous one.
 template <typename Key, typename Hash, typename Sum = std::uint64_t>
 class SumTable {
