@@ -95,9 +95,8 @@ std::optional<StepMark> StepFinder::outermost_range(const Group& group, const Su
   const Candidate* best_range = nullptr;
   for (const auto& [name, each] : group.ranges) {
     if (group.all_have(each) && !is_of_a_library(name) && suits(each) &&
-        (best_range == nullptr ||
-         std::tie(each.depth, each.first_ns, best_range->held_ns) <
-             std::tie(best_range->depth, best_range->first_ns, each.held_ns))) {
+        (best_range == nullptr || std::tie(each.depth, each.first_ns, best_range->held_ns) <
+                                      std::tie(best_range->depth, best_range->first_ns, each.held_ns))) {
       best_range = &each;
       best = StepMark{.range = name, .first_number = each.first_number};
     }

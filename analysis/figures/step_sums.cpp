@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "analysis/figures/run_to_run.hpp"
 #include "analysis/tables/median.hpp"
 
 namespace penstock::analysis {
@@ -81,6 +82,7 @@ void StepSums::finish(Report& report, SiteNames& names) {
     lengths_ns.push_back(each.longest_ns);
   }
   steps.median_ns = median_of(lengths_ns).value_or(0);
+  steps.run_to_run_ns = run_to_run_ns(steps.each, report.counted_ranks);
   report.steps = std::move(steps);
 }
 

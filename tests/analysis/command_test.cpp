@@ -56,7 +56,8 @@ class Command : public ::testing::Test {
   testing::TemporaryDirectory directory_;
 };
 
-/// One rank with twenty steps of so long, by an NVTX range; before it many more calls, and as long again, if `begins_busily`.
+/// One rank with twenty steps of so long, by an NVTX range; before it many more calls, and as long again, if
+/// `begins_busily`.
 void write_steps(const std::filesystem::path& recording, std::uint64_t step_ns, bool begins_busily) {
   std::filesystem::create_directory(recording);
   testing::RecordingBuilder builder(0, 1);

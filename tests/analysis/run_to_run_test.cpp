@@ -1,10 +1,11 @@
 // By how much two runs of a program may differ, as its steps vary. Times are ns.
-#include "analysis/report/conclusions/run_to_run.hpp"
+#include "analysis/figures/run_to_run.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,26 +28,31 @@ Report with_steps(const std::vector<std::uint64_t>& times_ns, std::uint64_t rank
   return report;
 }
 
+std::optional<std::uint64_t> difference_of(const Report& report) {
+  return run_to_run_ns(report.steps->each, report.counted_ranks);
+}
+
 TEST(RunToRun, is_nothing_where_all_steps_are_alike) {
-  EXPECT_EQ(run_to_run_ns(with_steps({1000, 1000, 1000, 1000}, 2)), 0u);
+  EXPECT_EQ(difference_of(with_steps({1000, 1000, 1000, 1000}, 2)), 0u);
 }
 
 TEST(RunToRun, is_the_confidence_interval_of_the_sums_of_such_steps) {
   // variance 2,500 × 4 / 3; that of the difference of two means of four half of it; t of six degrees 2.447
   const double expected = 4 * 2.447 * std::sqrt(2 * 2500 * 4.0 / 3 / 4);
-  EXPECT_EQ(run_to_run_ns(with_steps({950, 1050, 950, 1050}, 1)),
+  EXPECT_EQ(difference_of(with_steps({950, 1050, 950, 1050}, 1)),
             static_cast<std::uint64_t>(std::lround(expected)));
-  EXPECT_EQ(run_to_run_ns(with_steps({950, 1050, 950, 1050}, 3)),
+  EXPECT_EQ(difference_of(with_steps({950, 1050, 950, 1050}, 3)),
             static_cast<std::uint64_t>(std::lround(expected)));
 }
 
 TEST(RunToRun, is_not_known_without_two_steps) {
-  EXPECT_FALSE(run_to_run_ns(Report{}));
-  EXPECT_FALSE(run_to_run_ns(with_steps({1000}, 1)));
+  EXPECT_FALSE(run_to_run_ns({}, 1));
+  EXPECT_FALSE(difference_of(with_steps({1000}, 1)));
 }
 
 Report advised(const std::vector<std::uint64_t>& times_ns, std::uint64_t uncertainty_ns) {
   Report report = with_steps(times_ns, 1);
+  report.steps->run_to_run_ns = difference_of(report);
   Advice advice{AdviceKind::host_code, 2'000'000, "Leave it out."};
   advice.uncertainty_ns = uncertainty_ns;
   report.advice.push_back(advice);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "analysis/report/conclusions/headline.hpp"
-#include "analysis/report/conclusions/run_to_run.hpp"
 #include "analysis/report/json/json_parts.hpp"
 
 namespace penstock::analysis {
@@ -85,10 +84,6 @@ Json document_of(const Report& report) {
                      {"parts_s", seconds_by_part(report.parts)},
                      {"unmatched_message_halves", report.unmatched_halves}};
   json["steps"] = report.steps ? of(*report.steps) : Json(nullptr);
-  if (report.steps) {
-    const std::optional<std::uint64_t> run_to_run = run_to_run_ns(report);
-    json["steps"]["run_to_run_s"] = run_to_run ? Json(seconds(*run_to_run)) : Json(nullptr);
-  }
   // where nothing is known of them
   if (report.steps && report.recorded_part && report.recorded_part->lacks_end()) {
     json["steps"]["shutdown"] = nullptr;

@@ -89,6 +89,7 @@ Json of(const StepsFigures& steps) {
           {"mark_is_nvtx_range", steps.is_range},
           {"count", steps.each.size()},
           {"median_s", seconds(steps.median_ns)},
+          {"run_to_run_s", steps.run_to_run_ns ? Json(seconds(*steps.run_to_run_ns)) : Json(nullptr)},
           {"start_up", outside_json(steps.before)},
           {"shutdown", outside_json(steps.behind)},
           {"each", std::move(entries)},

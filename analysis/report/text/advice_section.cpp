@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/report/conclusions/run_to_run.hpp"
 #include "analysis/report/text/sections.hpp"
 
 namespace penstock::analysis {
@@ -26,7 +25,7 @@ std::string saving_text(const ReportWriter& out, const Advice& advice) {
 /// Prints it where it is more than the replay may be off by: who mends something and runs again sees both.
 void say_how_runs_differ(ReportWriter& out, std::size_t shown) {
   const std::vector<Advice>& advice = out.report.advice;
-  const std::uint64_t differ_ns = run_to_run_ns(out.report).value_or(0);
+  const std::uint64_t differ_ns = out.report.steps ? out.report.steps->run_to_run_ns.value_or(0) : 0;
   const std::uint64_t all_ranks_ns = differ_ns * out.report.counted_ranks;
   const bool is_more = std::any_of(
       advice.begin(), advice.begin() + static_cast<std::ptrdiff_t>(shown),
