@@ -1,6 +1,5 @@
 // The `penstock` command as a user meets it: exit codes, what goes to which stream.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +9,7 @@
 #include <regex>
 #include <string>
 
+#include "tests/analysis/ran_command.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #include "tests/analysis/simulated_job.hpp"
 #include "viz/embed/page.hpp"
@@ -17,11 +17,8 @@
 namespace penstock::analysis {
 namespace {
 
-struct Outcome {
-  int exit_code;
-  std::string output;
-  std::string errors;
-};
+using testing::content_of;
+using testing::Outcome;
 
 class Command : public ::testing::Test {
  protected:
@@ -32,10 +29,7 @@ class Command : public ::testing::Test {
   }
   /// Runs `penstock <arguments>` by a shell.
   [[nodiscard]] Outcome penstock(const std::string& arguments) const {
-    const std::string out = (directory_.path() / "out").string();
-    const std::string err = (directory_.path() / "err").string();
-    const int status = std::system((PENSTOCK_COMMAND " " + arguments + " >" + out + " 2>" + err).c_str());
-    return {WEXITSTATUS(status), content_of(out), content_of(err)};
+    return testing::ran(PENSTOCK_COMMAND " " + arguments, directory_.path());
   }
   [[nodiscard]] std::filesystem::path make_recording() const {
     const std::filesystem::path recording = directory_.path() / "recording";
@@ -47,10 +41,6 @@ class Command : public ::testing::Test {
     return recording;
   }
   [[nodiscard]] std::filesystem::path file(const std::string& name) const { return directory_.path() / name; }
-  static std::string content_of(const std::filesystem::path& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  }
 
  private:
   testing::TemporaryDirectory directory_;

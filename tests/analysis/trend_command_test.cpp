@@ -1,6 +1,5 @@
 // `penstock trend` as a user meets it: exit codes, what goes to which stream, its page.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <cstdint>
 #include <cstdlib>
@@ -9,31 +8,21 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/analysis/ran_command.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #include "viz/embed/page.hpp"
 
 namespace penstock::analysis {
 namespace {
 
-struct Outcome {
-  int exit_code;
-  std::string output;
-  std::string errors;
-};
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
+using testing::content_of;
+using testing::Outcome;
 
 class TrendCommand : public ::testing::Test {
  protected:
   /// Runs `penstock <arguments>` by a shell.
   [[nodiscard]] Outcome penstock(const std::string& arguments) const {
-    const std::string out = file("out").string();
-    const std::string err = file("err").string();
-    const int status = std::system((PENSTOCK_COMMAND " " + arguments + " >" + out + " 2>" + err).c_str());
-    return {WEXITSTATUS(status), content_of(out), content_of(err)};
+    return testing::ran(PENSTOCK_COMMAND " " + arguments, directory_.path());
   }
   [[nodiscard]] std::filesystem::path make_recording() const {
     std::filesystem::create_directory(file("recording"));

@@ -5,7 +5,7 @@ import './style.css';
 import { App } from './views/app';
 import { DiffApp } from './views/diff';
 import { Problem } from './views/problem';
-import { TrendApp } from './views/trend';
+import { TrendApp } from './views/trend/app';
 
 const text_of = (id: string) => document.getElementById(id)?.textContent ?? '';
 

@@ -1,6 +1,5 @@
 // `penstock export` as a user meets it: what is written where, what is left alone, what is said.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,21 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "tests/analysis/ran_command.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
 namespace {
 
-struct Outcome {
-  int exit_code;
-  std::string output;
-  std::string errors;
-};
-
-std::string content_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-}
+using testing::content_of;
+using testing::Outcome;
 
 #ifdef PENSTOCK_HAS_OTF2
 const std::vector<std::string> formats{"--perfetto out", "--csv tables", "--otf2 archive"};
@@ -47,12 +39,8 @@ class ExportCommand : public ::testing::Test {
   /// Runs `penstock export <arguments>` by a shell, in an own directory.
   [[nodiscard]] Outcome run(const std::string& arguments, const std::string& before = "") const {
     std::filesystem::create_directory(at(""));
-    const std::string out = (directory_.path() / "out").string();
-    const std::string err = (directory_.path() / "err").string();
-    const int status = std::system(("cd " + at("").string() + " && " + before + PENSTOCK_COMMAND " export " +
-                                    arguments + " >" + out + " 2>" + err)
-                                       .c_str());
-    return {WEXITSTATUS(status), content_of(out), content_of(err)};
+    return testing::ran("cd " + at("").string() + " && " + before + PENSTOCK_COMMAND " export " + arguments,
+                        directory_.path());
   }
   /// That nothing but these is in the directory where `run` works: no half-written export either.
   void expect_only(std::vector<std::string> names) const {

@@ -6,6 +6,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { time_text, time_unit } from '../format';
 import { joined, panned, visible, zoomed, type Column, type Window } from '../model/columns';
 import { part_name, type Part } from '../model/parts';
+import { on_keys } from './on_keys';
 import { Legend } from './parts';
 import { use_width } from './use_width';
 
@@ -93,12 +94,7 @@ export function ColumnsChart({ columns, layers, noun, first_number, adjective, l
     const column = cursor === undefined ? undefined : shown[cursor];
     return column === undefined ? undefined : column.first + column.count / 2;
   };
-  const press = (event: KeyboardEvent) => {
-    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
-    if (action === undefined) return;
-    event.preventDefault();
-    action();
-  };
+  const press = on_keys(keys);
 
   const chosen = cursor === undefined ? undefined : shown[cursor];
   const present = layers.filter((_, index) => columns.some((column) => (column.parts[index] ?? 0) > 0));

@@ -28,6 +28,21 @@ export function SimulatedGpu() {
   return <p class="warning">The GPU was simulated: its times say nothing of a real one's.</p>;
 }
 
+export function SectionLinks({ sections }: { sections: readonly { id: string; name: string }[] }) {
+  return (
+    <nav aria-label="Sections">
+      <ul>
+        {sections.map(({ id, name }) => (
+          <li key={id}>
+            <a href={`#${id}`}>{name}</a>
+          </li>
+        ))}
+      </ul>
+      <ThemeSwitch />
+    </nav>
+  );
+}
+
 export function Head({ report, sections }: { report: Report; sections: readonly { id: string; name: string }[] }) {
   const { job } = report;
   const [host] = job.hosts;
@@ -48,16 +63,7 @@ export function Head({ report, sections }: { report: Report; sections: readonly 
         <BrokenJob report={report} />
         {job.simulated_gpu ? <SimulatedGpu /> : null}
       </header>
-      <nav aria-label="Sections">
-        <ul>
-          {sections.map(({ id, name }) => (
-            <li key={id}>
-              <a href={`#${id}`}>{name}</a>
-            </li>
-          ))}
-        </ul>
-        <ThemeSwitch />
-      </nav>
+      <SectionLinks sections={sections} />
     </>
   );
 }

@@ -2,10 +2,11 @@
 // the run under the pointer, or under the cursor that the arrow keys move.
 import { scaleLinear } from 'd3-scale';
 import { useState } from 'preact/hooks';
-import type { Trend } from '../generated/trend';
-import { commit_changes, runs_of, time_mark, time_range, unit_of_history, words_of_run, type Run } from '../model/trend';
+import type { Trend } from '../../generated/trend';
+import { commit_changes, runs_of, time_mark, time_range, unit_of_history, words_of_run, type Run } from '../../model/trend';
 import { MarkTriangle } from './run_mark';
-import { use_width } from './use_width';
+import { on_keys } from '../on_keys';
+import { use_width } from '../use_width';
 
 const height = 260;
 const margin = { top: 22, right: 8, bottom: 34, left: 58 };
@@ -96,12 +97,7 @@ export function HistoryChart({ trend }: { trend: Trend }) {
     End: () => set_cursor(runs.length - 1),
     Escape: () => set_cursor(undefined),
   };
-  const press = (event: KeyboardEvent) => {
-    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key];
-    if (action === undefined) return;
-    event.preventDefault();
-    action();
-  };
+  const press = on_keys(keys);
   const chosen = cursor === undefined ? undefined : runs[cursor];
   const first_number = trend.runs_left_out + 1;
   const numbers = scaleLinear([first_number, first_number + runs.length - 1], [0, 1])

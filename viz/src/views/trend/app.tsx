@@ -1,13 +1,13 @@
 // A history of runs of a program: what each took, where its time went, and which changes are more than jitter.
 import { useEffect } from 'preact/hooks';
-import type { Trend } from '../generated/trend';
-import { count_text, percent_text, plural } from '../format';
-import { command_text } from '../model/places';
-import { commit_text, efficiency_series, part_columns, parts_of_history, region_series, runs_of, unit_of_history } from '../model/trend';
-import { ColumnsChart } from './columns_chart';
-import { SimulatedGpu, ThemeSwitch } from './head';
+import type { Trend } from '../../generated/trend';
+import { count_text, percent_text, plural } from '../../format';
+import { command_text } from '../../model/places';
+import { commit_text, efficiency_series, part_columns, parts_of_history, region_series, runs_of, unit_of_history } from '../../model/trend';
+import { ColumnsChart } from '../columns_chart';
+import { SectionLinks, SimulatedGpu } from '../head';
 import { HistoryChart } from './history_chart';
-import { Section } from './parts';
+import { Section } from '../parts';
 import { SmallCharts } from './small_charts';
 import { EfficiencyTable, FactsTable, PartsTable, RegionsTable, RunsTable } from './trend_tables';
 
@@ -99,16 +99,7 @@ export function TrendApp({ trend }: { trend: Trend }) {
         <p class="facts">{trend.what_ran}</p>
         {trend.runs.some((run) => run.simulated_gpu) ? <SimulatedGpu /> : null}
       </header>
-      <nav aria-label="Sections">
-        <ul>
-          {sections.map(({ id, name }) => (
-            <li key={id}>
-              <a href={`#${id}`}>{name}</a>
-            </li>
-          ))}
-        </ul>
-        <ThemeSwitch />
-      </nav>
+      <SectionLinks sections={sections} />
       <main>
         <Section id="summary" title="Summary">
           <p class="verdict">{trend.headline}</p>

@@ -1,13 +1,13 @@
 // The tables of a history, the newest run first: times, parts, efficiencies, regions, and what was run.
-import type { Trend } from '../generated/trend';
-import { date_text, fixed } from '../format';
-import { change_share, signed, verdict_text } from '../model/diff';
-import { part_meaning, part_name, type Part } from '../model/parts';
-import { commit_text, efficiency_series, jitter_share, part_mark, region_mark, runs_of, time_mark, unit_of_history, type Mark, type Run } from '../model/trend';
-import { short_version } from './head';
-import { Digits, StackedBar } from './parts';
+import type { Trend } from '../../generated/trend';
+import { date_text, fixed } from '../../format';
+import { change_share, signed, verdict_text } from '../../model/diff';
+import { part_meaning, part_name, type Part } from '../../model/parts';
+import { commit_text, efficiency_series, jitter_share, part_mark, region_mark, runs_of, time_mark, unit_of_history, type Mark, type Run } from '../../model/trend';
+import { short_version } from '../head';
+import { Digits, StackedBar } from '../parts';
 import { MarkSign } from './run_mark';
-import { Table, type Column } from './table';
+import { Table, type Column } from '../table';
 
 const number_of_run: Column<Run> = { key: 'run', title: 'Run', decimals: 0, is_name: true, value: (run) => run.number };
 

@@ -1,5 +1,5 @@
 // The marks of changes in a history: as a sign in a table, and as a triangle in a chart.
-import type { Mark } from '../model/trend';
+import type { Mark } from '../../model/trend';
 
 const signs = { more: '▲', less: '▼', unknown: '?' } as const;
 const meanings = {

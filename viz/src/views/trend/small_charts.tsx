@@ -1,9 +1,9 @@
 // One small chart for each figure of a history, all with one scale of runs: told apart by their titles instead of by colours.
 import { scaleLinear } from 'd3-scale';
 import { line } from 'd3-shape';
-import { words_of_series, type Series } from '../model/trend';
+import { words_of_series, type Series } from '../../model/trend';
 import { MarkTriangle } from './run_mark';
-import { use_width } from './use_width';
+import { use_width } from '../use_width';
 
 interface Scale {
   /** Formats a value with its unit. */

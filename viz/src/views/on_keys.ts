@@ -1,0 +1,11 @@
+// What keys do in a chart that has the focus.
+
+/** Returns a handler that does what a key, without Ctrl, Alt or Meta, stands for; other keys go on to the browser. */
+export function on_keys(actions: Readonly<Record<string, () => void>>) {
+  return (event: KeyboardEvent) => {
+    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : actions[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  };
+}
