@@ -84,21 +84,22 @@ list(REMOVE_ITEM wrapped ${record_rooms} interpose/windows/memory)
 may_include(interpose/wrappers ${wrapped})
 
 # What reads a recording. Of the recorder it knows the trace format; only the command knows transports.
+may_include(analysis/layout)
 may_include(analysis/tables)
 may_include(analysis/recording analysis/tables)
 may_include(analysis/sharing analysis/recording)
 may_include(analysis/joining analysis/tables analysis/recording analysis/sharing)
 may_include(analysis/causes analysis/tables analysis/recording analysis/joining)
 set(explained analysis/recording analysis/joining analysis/causes)
-may_include(analysis/report ${explained})
-may_include(analysis/report/conclusions analysis/joining analysis/report)
-may_include(analysis/report/text analysis/report analysis/report/conclusions)
+may_include(analysis/report analysis/layout ${explained})
+may_include(analysis/report/conclusions analysis/layout analysis/joining analysis/report)
+may_include(analysis/report/text analysis/layout analysis/report analysis/report/conclusions)
 may_include(analysis/report/json analysis/report analysis/report/conclusions)
 may_include(analysis/naming analysis/tables analysis/recording analysis/report)
 may_include(analysis/replay ${explained} analysis/tables analysis/report)
 may_include(analysis/changes ${explained} analysis/tables analysis/report analysis/replay)
 may_include(analysis/figures ${explained} analysis/tables analysis/report analysis/naming analysis/replay analysis/changes)
-may_include(analysis/comparison analysis/recording analysis/tables analysis/report analysis/report/conclusions
+may_include(analysis/comparison analysis/layout analysis/recording analysis/tables analysis/report analysis/report/conclusions
             analysis/report/json)
 may_include(analysis/export/common analysis/recording analysis/joining analysis/naming)
 may_include(analysis/export/otf2 analysis/recording analysis/report analysis/export/common)
@@ -107,14 +108,15 @@ may_include(analysis/export analysis/recording analysis/sharing analysis/report 
 may_include(analysis/unfinished analysis/tables analysis/recording analysis/report analysis/naming)
 may_include(analysis/pipeline ${explained} analysis/tables analysis/sharing analysis/report analysis/report/conclusions
             analysis/naming analysis/figures analysis/unfinished)
-may_include(analysis/scaling analysis/tables analysis/report)
+may_include(analysis/scaling analysis/layout analysis/tables analysis/report)
 may_include(analysis/job_timeline analysis/tables analysis/joining analysis/causes analysis/report analysis/naming
             analysis/export/common analysis/pipeline)
 may_include(analysis/cli/launch)
-may_include(analysis/cli/manual analysis/joining analysis/causes analysis/report analysis/report/conclusions)
-may_include(analysis/cli analysis/recording analysis/sharing analysis/report analysis/report/conclusions analysis/report/text
+may_include(analysis/cli/options analysis/layout analysis/report analysis/report/conclusions analysis/comparison analysis/pipeline)
+may_include(analysis/cli/manual analysis/layout analysis/joining analysis/causes analysis/report analysis/report/conclusions)
+may_include(analysis/cli analysis/layout analysis/recording analysis/sharing analysis/report analysis/report/conclusions analysis/report/text
             analysis/report/json analysis/comparison analysis/export/common analysis/export analysis/unfinished
-            analysis/pipeline analysis/scaling analysis/job_timeline analysis/cli/launch analysis/cli/manual)
+            analysis/pipeline analysis/scaling analysis/job_timeline analysis/cli/launch analysis/cli/manual analysis/cli/options)
 
 # Folders with one header for all others.
 set(entry_transports/small small_copies.hpp)

@@ -11,13 +11,13 @@
 #include <vector>
 
 #include "analysis/cli/analysis_progress.hpp"
-#include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/common_steps.hpp"
+#include "analysis/cli/options/cannot_be_told.hpp"
+#include "analysis/cli/options/skip_options.hpp"
+#include "analysis/cli/options/whole_number.hpp"
 #include "analysis/cli/page_file.hpp"
-#include "analysis/cli/skip_options.hpp"
 #include "analysis/cli/terminal.hpp"
-#include "analysis/cli/whole_number.hpp"
 #include "analysis/comparison/diff.hpp"
 #include "analysis/comparison/diff_text.hpp"
 #include "analysis/comparison/report_html.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/options/skip_options.hpp"
 #include "analysis/cli/progress_bar.hpp"
-#include "analysis/cli/skip_options.hpp"
 #include "analysis/export/export.hpp"
 #include "analysis/report/text_figures.hpp"
 

@@ -13,7 +13,7 @@
 
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/launch/launch_plan.hpp"
-#include "analysis/cli/record_options.hpp"
+#include "analysis/cli/options/record_options.hpp"
 #include "transports/kinds/transport_kind.hpp"
 
 namespace penstock::cli {

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "analysis/cli/analysis_progress.hpp"
-#include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/common_steps.hpp"
+#include "analysis/cli/options/cannot_be_told.hpp"
+#include "analysis/cli/options/whole_number.hpp"
 #include "analysis/cli/terminal.hpp"
-#include "analysis/cli/whole_number.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/scaling/scaling_text.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "analysis/cli/manual/layout.hpp"
-#include "analysis/report/text_table.hpp"
+#include "analysis/layout/text_table.hpp"
 
 namespace penstock::cli {
 

@@ -12,20 +12,20 @@
 #include <vector>
 
 #include "analysis/cli/analysis_progress.hpp"
-#include "analysis/cli/cannot_be_told.hpp"
 #include "analysis/cli/commands.hpp"
 #include "analysis/cli/common_steps.hpp"
-#include "analysis/cli/conditions.hpp"
+#include "analysis/cli/options/cannot_be_told.hpp"
+#include "analysis/cli/options/conditions.hpp"
+#include "analysis/cli/options/whole_number.hpp"
 #include "analysis/cli/page_file.hpp"
 #include "analysis/cli/terminal.hpp"
-#include "analysis/cli/whole_number.hpp"
 #include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/report_html.hpp"
 #include "analysis/comparison/trend.hpp"
 #include "analysis/comparison/trend_text.hpp"
+#include "analysis/layout/text_table.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/recording/flaw.hpp"
-#include "analysis/report/text_table.hpp"
 #include "viz/embed/page.hpp"
 
 namespace penstock::cli {

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "analysis/cli/commands.hpp"
+#include "analysis/cli/options/whole_number.hpp"
 #include "analysis/cli/progress_bar.hpp"
 #include "analysis/cli/tuning_text.hpp"
-#include "analysis/cli/whole_number.hpp"
 #include "transports/host/retried.hpp"
 #include "transports/tune/pair.hpp"
 #include "transports/tune/tune.hpp"

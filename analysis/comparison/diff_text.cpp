@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "analysis/comparison/diff_json.hpp"
+#include "analysis/layout/text_page.hpp"
 #include "analysis/report/text_figures.hpp"
-#include "analysis/report/text_page.hpp"
 
 namespace penstock::analysis {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analysis/comparison/diff.hpp"
-#include "analysis/report/text_table.hpp"
+#include "analysis/layout/text_table.hpp"
 
 namespace penstock::analysis {
 

@@ -5,7 +5,7 @@
 
 #include "analysis/comparison/trend.hpp"
 #include "analysis/comparison/trend_words.hpp"
-#include "analysis/report/text_page.hpp"
+#include "analysis/layout/text_page.hpp"
 
 namespace penstock::analysis {
 

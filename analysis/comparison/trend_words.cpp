@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "analysis/comparison/trend_facts.hpp"
-#include "analysis/report/text_table.hpp"
+#include "analysis/layout/text_table.hpp"
 
 namespace penstock::analysis {
 namespace {

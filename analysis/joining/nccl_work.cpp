@@ -23,7 +23,7 @@ struct NamedFunction {
 constexpr std::uint64_t meetings_by_message = nccl_kinds;
 constexpr std::uint64_t meetings_of_makers = nccl_kinds + 1;
 
-std::uint64_t mixed(std::uint64_t first, std::uint64_t second) noexcept {
+std::uint64_t mixed_of_two(std::uint64_t first, std::uint64_t second) noexcept {
   std::uint64_t both = (first ^ (second + 1) * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
   both ^= both >> 29;
   return both == 0 ? 1 : both;
@@ -98,7 +98,7 @@ class Joiner {
       const bool has_several_gpus = name == "ncclCommInitAll" && each.ranks > 1;
       const auto [known, is_new] = work_.communicators.try_emplace(each.communicator);
       NcclCommunicatorFacts& facts = known->second;
-      facts.made = is_new && !has_several_gpus ? mixed(each.communicator, meetings_of_makers) : 0;
+      facts.made = is_new && !has_several_gpus ? mixed_of_two(each.communicator, meetings_of_makers) : 0;
       facts.ranks = tells_ranks ? each.ranks : 0;
       facts.rank = tells_ranks ? each.rank : -1;
       facts.at_ns = each.end_ns;
@@ -155,13 +155,13 @@ class Joiner {
       if (ordinal != message_ordinals_.end() && record.peer >= 0 && communicator.rank >= 0) {
         const auto from = static_cast<std::uint32_t>(what.sends ? communicator.rank : record.peer);
         const auto to = static_cast<std::uint32_t>(what.sends ? record.peer : communicator.rank);
-        facts.meeting =
-            mixed(mixed(record.communicator, std::uint64_t{from} << 32 | to), meetings_by_message);
+        facts.meeting = mixed_of_two(mixed_of_two(record.communicator, std::uint64_t{from} << 32 | to),
+                                     meetings_by_message);
         facts.ordinal = ordinal->second;
         facts.expected = 2;
       }
     } else if (communicator.made != 0 && record.ordinal != 0) {
-      facts.meeting = mixed(record.communicator, static_cast<std::uint64_t>(what.kind));
+      facts.meeting = mixed_of_two(record.communicator, static_cast<std::uint64_t>(what.kind));
       facts.ordinal = record.ordinal;
       facts.expected = communicator.ranks;
       facts.is_root = is_root_or_peer;

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "analysis/joining/message_class.hpp"
-#include "analysis/report/text_table.hpp"
+#include "analysis/layout/text_table.hpp"
 
 namespace penstock::analysis {
 namespace {

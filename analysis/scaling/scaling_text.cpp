@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/layout/text_page.hpp"
 #include "analysis/report/text_figures.hpp"
-#include "analysis/report/text_page.hpp"
 
 namespace penstock::analysis {
 namespace {

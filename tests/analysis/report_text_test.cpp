@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "analysis/layout/text_table.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/report/conclusions/headline.hpp"
-#include "analysis/report/text_table.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

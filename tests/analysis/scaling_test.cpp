@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "analysis/layout/text_table.hpp"
 #include "analysis/pipeline/analyse.hpp"
-#include "analysis/report/text_table.hpp"
 #include "analysis/scaling/scaling_text.hpp"
 #include "tests/analysis/simulated_job.hpp"
 

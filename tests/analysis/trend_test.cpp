@@ -12,8 +12,8 @@
 
 #include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/trend_text.hpp"
+#include "analysis/layout/text_table.hpp"
 #include "analysis/pipeline/analyse.hpp"
-#include "analysis/report/text_table.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "analysis/report/text_table.hpp"
+#include "analysis/layout/text_table.hpp"
 
 namespace penstock::cli {
 namespace {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "analysis/joining/message_class.hpp"
+#include "analysis/layout/text_table.hpp"
 #include "analysis/report/conclusions/change_advice.hpp"
 #include "analysis/report/text_figures.hpp"
-#include "analysis/report/text_table.hpp"
 
 namespace penstock::analysis {
 namespace {

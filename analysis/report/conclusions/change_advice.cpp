@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/layout/text_table.hpp"
 #include "analysis/report/text_figures.hpp"
-#include "analysis/report/text_table.hpp"
 
 namespace penstock::analysis {
 namespace {

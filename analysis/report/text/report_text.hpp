@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <string>
 
+#include "analysis/layout/text_table.hpp"
 #include "analysis/report/report.hpp"
-#include "analysis/report/text_table.hpp"
 
 namespace penstock::analysis {
 

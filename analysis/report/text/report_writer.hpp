@@ -8,10 +8,10 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/layout/text_table.hpp"
 #include "analysis/report/report.hpp"
 #include "analysis/report/text/report_text.hpp"
 #include "analysis/report/text_figures.hpp"
-#include "analysis/report/text_table.hpp"
 
 namespace penstock::analysis {
 

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "analysis/causes/cause.hpp"
+#include "analysis/layout/text_table.hpp"
 #include "analysis/report/conclusions/efficiency_names.hpp"
 #include "analysis/report/part_figures.hpp"
-#include "analysis/report/text_table.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #include "transports/kinds/transport_kind.hpp"
 

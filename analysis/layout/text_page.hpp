@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/report/text_table.hpp"
+#include "analysis/layout/text_table.hpp"
 
 namespace penstock::analysis {
 

@@ -1,4 +1,4 @@
-#include "analysis/report/text_table.hpp"
+#include "analysis/layout/text_table.hpp"
 
 #include <algorithm>
 #include <array>

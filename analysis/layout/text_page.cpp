@@ -1,4 +1,4 @@
-#include "analysis/report/text_page.hpp"
+#include "analysis/layout/text_page.hpp"
 
 #include <fmt/format.h>
 

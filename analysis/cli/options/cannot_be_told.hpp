@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/layout/text_table.hpp"
 #include "analysis/report/report.hpp"
-#include "analysis/report/text_table.hpp"
 
 namespace penstock::cli {
 

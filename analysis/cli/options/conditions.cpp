@@ -1,4 +1,4 @@
-#include "analysis/cli/conditions.hpp"
+#include "analysis/cli/options/conditions.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "analysis/cli/cannot_be_told.hpp"
-#include "analysis/report/text_table.hpp"
+#include "analysis/cli/options/cannot_be_told.hpp"
+#include "analysis/layout/text_table.hpp"
 
 namespace penstock::cli {
 namespace {
