@@ -1,4 +1,4 @@
-// By how much two runs of the same program differ, as far as the steps of one tell.
+// Estimates by how much two runs of the same program differ, as far as the steps of one tell.
 #pragma once
 
 #include <cstdint>

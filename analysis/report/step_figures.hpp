@@ -56,7 +56,7 @@ struct StepsFigures {
   std::vector<StepFigures> each;
   OutsideFigures before;
   OutsideFigures behind;
-  /// By how much two runs may differ, as steps vary: 95 %, on the average rank; none: one step.
+  /// Two runs may differ by this, as steps vary: 95 %, on the average rank; none: one step.
   std::optional<std::uint64_t> run_to_run_ns;
   std::vector<StepsEfficiency> efficiency_over_time;  ///< by batch; empty: one step, or nothing computes
 };

@@ -300,7 +300,7 @@ TEST(ReportText, golden_page_of_two_ranks) {
 
 65.0 % of the run (0.650 s of 1.000 s on the average rank) is host code: no kernel runs, and the
 host is outside MPI. 50.0 % of it is after MPI_Send at 0x80, most on rank 1. 10.0 % is exposed
-communication. What would save most, 65.0 %: shorten host code.
+communication. First advice: shorten host code (65.0 %).
 
 Where the time goes    s/rank  of run   most  rank
 kernels                 0.250  25.0 %  0.300     1  ███████▌
@@ -455,7 +455,7 @@ TEST(ReportText, golden_screen_of_host_code_in_each_step) {
 
 41.7 % of the steps (50.000 ms of 120.000 ms on the average rank) is host code: no kernel runs, and
 the host is outside MPI. 84.0 % of it is in the NVTX range assemble, most on rank 1. 35.0 % is
-exposed communication. What would save most, 50.0 %: shorten host code of rank 1.
+exposed communication. First advice: shorten host code of rank 1 (50.0 %).
 
 4 steps (NVTX range step), median 30.0 ms, longest 30.0 ms (step 1 on rank 1). Not counted: start-up
 0.00 µs (0.00 µs exposed); shutdown 0.00 µs (0.00 µs exposed).

@@ -1,4 +1,4 @@
-// By how much two runs of a program may differ, as its steps vary. Times are ns.
+// The difference that two runs of a program may have, as its steps vary. Times are ns.
 #include "analysis/figures/run_to_run.hpp"
 
 #include <gtest/gtest.h>

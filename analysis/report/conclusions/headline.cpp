@@ -160,7 +160,7 @@ std::string best_advice_text(const Report& report) {
   }
   std::string title(title_of(best));
   title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
-  return fmt::format(" What would save most, {}: {}.", of_whole(report, best.saves_ns), title);
+  return fmt::format(" First advice: {} ({}).", title, of_whole(report, best.saves_ns));
 }
 
 /// Returns why there is no time to tell of.

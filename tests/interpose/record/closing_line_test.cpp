@@ -1,4 +1,4 @@
-// What a recorded job says last: of whom, where, and the command that reads it.
+// The last line of a recorded job: which ranks, where, and the command that reads it.
 #include "interpose/record/run/closing_line.hpp"
 
 #include <gtest/gtest.h>

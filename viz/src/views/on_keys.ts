@@ -1,4 +1,4 @@
-// What keys do in a chart that has the focus.
+// Keys of a chart that has the focus.
 
 /** Returns a handler that does what a key, without Ctrl, Alt or Meta, stands for; other keys go on to the browser. */
 export function on_keys(actions: Readonly<Record<string, () => void>>) {

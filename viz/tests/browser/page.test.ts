@@ -30,7 +30,7 @@ describe.skipIf(is_firefox)('figures', () => {
     expect(await page.locator('#summary .large').textContent()).toBe('65.0 %of the run host code');
     expect(await page.locator('#summary .verdict').textContent()).toBe(
       '65.0 % of the run (0.650 s of 1.000 s on the average rank) is host code: no kernel runs, and the host is outside MPI. ' +
-        '50.0 % of it is after MPI_Send at 0x80, most on rank 1. 10.0 % is exposed communication. What would save most, 65.0 %: shorten host code.',
+        '50.0 % of it is after MPI_Send at 0x80, most on rank 1. 10.0 % is exposed communication. First advice: shorten host code (65.0 %).',
     );
     expect((await cells(page, 'The parts of the time')).map((row) => row.slice(0, 5))).toEqual([
       ['kernels', '0.250', '25.00', '0.300', '1'],
