@@ -34,7 +34,6 @@ void StepFinder::Candidate::add(const RankSteps::Times& rank) {
   fewest_times = std::min(fewest_times, rank.times);
   most_times = std::max(most_times, rank.times);
   covered_calls += rank.covered_calls;
-  held_ns += rank.held_ns;
   irregular += rank.irregular;
   times += rank.times;
   is_regular = is_regular && rank.is_regular;
@@ -70,6 +69,7 @@ void StepFinder::add(const RankSteps& rank, std::span<const std::uint32_t> sites
     Candidate& candidate = group.ranges[each.name];
     candidate.depth = std::max(candidate.depth, each.depth);
     candidate.add(each.times);
+    candidate.held_ns += each.held_ns;
   }
 }
 

@@ -106,8 +106,7 @@ class Repeats {
             last_ - first_ + 1,
             distances_.irregular(),
             times_ >= least_times && distances_.are_regular(),
-            first_number_,
-            0};
+            first_number_};
   }
 
  private:
@@ -205,7 +204,8 @@ void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>&
                             each.depth,
                             {each.times, each.begin_ns,
                              static_cast<std::uint64_t>(index_at(each.end_ns) - index_at(each.begin_ns)), 0,
-                             each.times >= least_times, each.first_number, each.held_ns}});
+                             each.times >= least_times, each.first_number},
+                            each.held_ns});
   }
 }
 

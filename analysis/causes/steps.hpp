@@ -40,8 +40,6 @@ struct RankSteps {
     std::uint64_t irregular = 0;      ///< times whose distance to the previous one is not the usual one
     bool is_regular = false;
     std::uint64_t first_number = 0;  ///< of the first whole one; 0: they have none
-    std::uint64_t held_ns =
-        0;  ///< by ranges, within communication_ns; what several threads are in counts once
   };
   struct AtSite {
     std::uint32_t site;  ///< in the rank's table
@@ -52,9 +50,10 @@ struct RankSteps {
     std::string name;
     std::uint8_t depth;
     Times times;
+    std::uint64_t held_ns;  ///< within communication_ns; what several threads are in counts once
     template <typename Archive>
     void exchange(Archive& archive) {
-      archive(name, depth, times);
+      archive(name, depth, times, held_ns);
     }
   };
   bool used_gpu = false;

@@ -301,8 +301,7 @@ void RequestTable::make_library_progress() noexcept {
 }
 
 void RequestTable::step(bool release_orphans) {
-  // not those either that another thread has taken: the program's error handlers run in its own threads
-  if (advance_all(release_orphans) && release_orphans) release_finished_orphans();
+  if (advance_all(release_orphans)) release_finished_orphans();
 }
 
 bool RequestTable::advance_all(bool takes_orphans) {
@@ -317,7 +316,8 @@ bool RequestTable::advance_all(bool takes_orphans) {
   if (entry_count_.load(std::memory_order_relaxed) == attended_count_) return false;
   advance_busy(takes_orphans);
   if (receives_ != nullptr && envelopes_are_coming()) advance_some_receives();
-  return finished_orphans_ != nullptr;
+  // nor those that another thread has taken: the program's error handlers run in its own threads
+  return takes_orphans && finished_orphans_ != nullptr;
 }
 
 void RequestTable::advance_busy(bool takes_orphans) {

@@ -190,7 +190,7 @@ class RequestTable {
   /// Returns true if some entry has this need, `always` or `open_ended`. Takes Lock.
   [[nodiscard]] bool has_need(Pending::Progress need);
   void step(bool release_orphans);
-  /// Returns true if there are finished orphans to release. Takes Lock.
+  /// Returns true if it takes orphans and there are finished ones to release. Takes Lock.
   [[nodiscard]] bool advance_all(bool takes_orphans);
   /// May raise their errors, during which Lock is released.
   void release_finished_orphans();

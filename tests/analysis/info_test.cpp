@@ -1,26 +1,19 @@
 // `penstock info` shows every figure of the tuning table. Where there is no GPU it shows none of them.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdio>
 #include <string>
 
+#include "tests/analysis/ran_command.hpp"
+#include "tests/analysis/recording_builder.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock {
 namespace {
 
 std::string info_with(const std::string& tuning) {
-  const std::string command = "PENSTOCK_TUNING=" + tuning + " " PENSTOCK_COMMAND " info 2>&1";
-  std::FILE* const pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return "";
-  std::string output;
-  std::array<char, 4096> buffer{};
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    output.append(buffer.data(), count);
-  }
-  ::pclose(pipe);
-  return output;
+  const analysis::testing::TemporaryDirectory folder;
+  return analysis::testing::ran("PENSTOCK_TUNING=" + tuning + " " PENSTOCK_COMMAND " info", folder.path())
+      .output;
 }
 
 TEST(Info, shows_every_figure_and_says_which_are_set_by_the_user) {

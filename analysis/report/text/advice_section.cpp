@@ -33,8 +33,7 @@ void say_how_runs_differ(ReportWriter& out, std::size_t shown) {
   if (is_more && out.per_rank(all_ranks_ns) != out.per_rank(0)) {
     out.dim_lines(
         fmt::format("±: by which the replay may be off. Two runs of the same program may differ by {} {} "
-                    "besides, as steps vary "
-                    "(95 %).",
+                    "besides, as steps vary (95 %).",
                     out.per_rank(all_ranks_ns), out.unit.name()));
   }
 }

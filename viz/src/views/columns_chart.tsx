@@ -8,6 +8,7 @@ import { joined, panned, visible, zoomed, type Column, type Window } from '../mo
 import { part_name, type Part } from '../model/parts';
 import { on_keys } from './on_keys';
 import { Legend } from './parts';
+import { TimeGrid } from './time_grid';
 import { use_width } from './use_width';
 
 interface Properties {
@@ -118,14 +119,7 @@ export function ColumnsChart({ columns, layers, noun, first_number, adjective, l
         }}
         onMouseUp={release}
       >
-        {y.ticks(5).map((tick) => (
-          <g key={tick}>
-            <line class="grid" x1={margin.left} x2={width - margin.right} y1={y(tick)} y2={y(tick)} />
-            <text class="tick" x={margin.left - 6} y={y(tick)} dy="0.32em" text-anchor="end">
-              {Number((tick * unit.per_second).toPrecision(6))}
-            </text>
-          </g>
-        ))}
+        <TimeGrid y={y} from={margin.left} to={width - margin.right} unit={unit} />
         <text class="tick" x={4} y={margin.top + 4} dy="0.32em">
           {unit.name}
         </text>

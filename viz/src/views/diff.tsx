@@ -1,12 +1,10 @@
 // Two versions of a program side by side.
-import { useEffect } from 'preact/hooks';
 import type { Diff, DiffRow } from '../generated/diff';
 import { date_text, time_text } from '../format';
 import { bar_of, change_s, change_share, change_words, explaining_rows, many_times, part_of_row, signed, states, unit_of, verdict, verdict_text, whole_s } from '../model/diff';
 import type { LoadedTimeline } from '../load';
-import { command_text } from '../model/places';
 import type { Pair } from '../model/timeline/pair';
-import { SimulatedGpu, ThemeSwitch } from './head';
+import { HeadOfRuns } from './head';
 import { Legend, PartName, Section, StackedBar, Swatch } from './parts';
 import { Table, type Column } from './table';
 import { TwoTimelines } from './timeline/two';
@@ -57,46 +55,21 @@ function Rows({ diff, rows, caption, name, search, left_out = 0 }: { diff: Diff;
 }
 
 export function DiffApp({ diff, timelines }: { diff: Diff; timelines: Pair<LoadedTimeline> }) {
-  const title = command_text(diff.after.program);
-  useEffect(() => {
-    document.title = `${title} · Penstock diff`;
-  }, [title]);
   const explaining = explaining_rows(diff);
   const has_parts = explaining !== diff.causes;
   const full = whole_s(diff);
   const unit = unit_of(diff);
   const noun = diff.measure === 'exposed_communication' ? 'Exposed communication' : 'Communication time';
+  const sections = [
+    { id: 'summary', name: 'Summary' },
+    { id: 'timelines', name: 'Timelines' },
+    { id: 'by-cause', name: has_parts ? 'Time' : 'Causes' },
+    { id: 'by-place', name: 'Call sites' },
+    { id: 'states', name: 'What was run' },
+  ];
   return (
     <>
-      <a class="skip" href="#summary">
-        To the summary
-      </a>
-      <header>
-        <h1>
-          <span class="brand">penstock diff</span> <code>{title}</code>
-        </h1>
-        {diff.before.simulated_gpu || diff.after.simulated_gpu ? <SimulatedGpu /> : null}
-      </header>
-      <nav aria-label="Sections">
-        <ul>
-          <li>
-            <a href="#summary">Summary</a>
-          </li>
-          <li>
-            <a href="#timelines">Timelines</a>
-          </li>
-          <li>
-            <a href="#by-cause">{has_parts ? 'Time' : 'Causes'}</a>
-          </li>
-          <li>
-            <a href="#by-place">Call sites</a>
-          </li>
-          <li>
-            <a href="#states">What was run</a>
-          </li>
-        </ul>
-        <ThemeSwitch />
-      </nav>
+      <HeadOfRuns command="diff" program={diff.after.program} sections={sections} simulated_gpu={diff.before.simulated_gpu || diff.after.simulated_gpu} />
       <main>
         <Section id="summary" title="Summary">
           <p class="verdict">{verdict(diff)}</p>

@@ -1,5 +1,5 @@
 // The program that was run, and the links to the sections.
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Report } from '../generated/report';
 import { date_text, plural } from '../format';
 import { command_text } from '../model/places';
@@ -40,6 +40,41 @@ export function SectionLinks({ sections }: { sections: readonly { id: string; na
       </ul>
       <ThemeSwitch />
     </nav>
+  );
+}
+
+/** The head of a page about several runs: `command` is the one that writes it, `program` what was run. */
+export function HeadOfRuns({
+  command,
+  program,
+  sections,
+  facts,
+  simulated_gpu,
+}: {
+  command: 'diff' | 'trend';
+  program: string;
+  sections: readonly { id: string; name: string }[];
+  facts?: string;
+  simulated_gpu: boolean;
+}) {
+  const title = command_text(program);
+  useEffect(() => {
+    document.title = `${title} · Penstock ${command}`;
+  }, [title]);
+  return (
+    <>
+      <a class="skip" href="#summary">
+        To the summary
+      </a>
+      <header>
+        <h1>
+          <span class="brand">penstock {command}</span> <code>{title}</code>
+        </h1>
+        {facts === undefined ? null : <p class="facts">{facts}</p>}
+        {simulated_gpu ? <SimulatedGpu /> : null}
+      </header>
+      <SectionLinks sections={sections} />
+    </>
   );
 }
 

@@ -9,6 +9,7 @@ import { around, neighbour, panned, piece_at, range_of, zoomed, type Selection }
 import { first_seen, next_row, partner_at, piece_in_row } from '../../model/timeline/pick';
 import type { Point } from '../../model/timeline/pinch';
 import { sentence_of } from '../../model/timeline/words';
+import { on_keys } from '../on_keys';
 import { use_width } from '../use_width';
 import { Probe, use_colours } from './colours';
 import { Controls } from './controls';
@@ -157,12 +158,7 @@ export function TimelineOf({ model, view, set_view, display, set_display, bounds
     },
     Escape: () => (selection === undefined ? set_mark(undefined) : set_selection(undefined)),
   };
-  const press = (event: KeyboardEvent) => {
-    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-    if (action === undefined) return;
-    event.preventDefault();
-    action();
-  };
+  const press = on_keys(keys, (key) => (key.length === 1 ? key.toLowerCase() : key));
 
   // a moment that another section selects
   const shown = useRef<(moment: Moment) => void>(() => undefined);

@@ -1,11 +1,9 @@
 // A history of runs of a program: what each took, where its time went, and which changes are more than jitter.
-import { useEffect } from 'preact/hooks';
 import type { Trend } from '../../generated/trend';
 import { count_text, percent_text, plural } from '../../format';
-import { command_text } from '../../model/places';
 import { commit_text, efficiency_series, part_columns, parts_of_history, region_series, runs_of, unit_of_history } from '../../model/trend';
 import { ColumnsChart } from '../columns_chart';
-import { SectionLinks, SimulatedGpu } from '../head';
+import { HeadOfRuns } from '../head';
 import { HistoryChart } from './history_chart';
 import { Section } from '../parts';
 import { SmallCharts } from './small_charts';
@@ -70,10 +68,6 @@ function Parts({ trend }: { trend: Trend }) {
 
 export function TrendApp({ trend }: { trend: Trend }) {
   const newest = trend.runs[trend.runs.length - 1] ?? trend.runs[0];
-  const title = command_text(newest.program);
-  useEffect(() => {
-    document.title = `${title} · Penstock trend`;
-  }, [title]);
   const unit = unit_of_history(trend);
   const first_number = trend.runs_left_out + 1;
   const are_above = trend.remarks.length <= most_remarks_above;
@@ -89,17 +83,7 @@ export function TrendApp({ trend }: { trend: Trend }) {
   ].filter(({ is_there }) => is_there);
   return (
     <>
-      <a class="skip" href="#summary">
-        To the summary
-      </a>
-      <header>
-        <h1>
-          <span class="brand">penstock trend</span> <code>{title}</code>
-        </h1>
-        <p class="facts">{trend.what_ran}</p>
-        {trend.runs.some((run) => run.simulated_gpu) ? <SimulatedGpu /> : null}
-      </header>
-      <SectionLinks sections={sections} />
+      <HeadOfRuns command="trend" program={newest.program} sections={sections} facts={trend.what_ran} simulated_gpu={trend.runs.some((run) => run.simulated_gpu)} />
       <main>
         <Section id="summary" title="Summary">
           <p class="verdict">{trend.headline}</p>

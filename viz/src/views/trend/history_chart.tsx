@@ -6,6 +6,7 @@ import type { Trend } from '../../generated/trend';
 import { commit_changes, runs_of, time_mark, time_range, unit_of_history, words_of_run, type Run } from '../../model/trend';
 import { MarkTriangle } from './run_mark';
 import { on_keys } from '../on_keys';
+import { TimeGrid } from '../time_grid';
 import { use_width } from '../use_width';
 
 const height = 260;
@@ -115,14 +116,7 @@ export function HistoryChart({ trend }: { trend: Trend }) {
         onMouseMove={move}
         onMouseLeave={() => set_cursor(undefined)}
       >
-        {y.ticks(5).map((tick) => (
-          <g key={tick}>
-            <line class="grid" x1={margin.left} x2={width - margin.right} y1={y(tick)} y2={y(tick)} />
-            <text class="tick" x={margin.left - 6} y={y(tick)} dy="0.32em" text-anchor="end">
-              {Number((tick * unit.per_second).toPrecision(6))}
-            </text>
-          </g>
-        ))}
+        <TimeGrid y={y} from={margin.left} to={width - margin.right} unit={unit} />
         <text class="tick" x={4} y={8} dy="0.32em">
           {unit.name} a {trend.time_of}
           {low === 0 ? '' : ', not from 0'}
