@@ -1,4 +1,4 @@
-// The line that the user reads when a recorded job has ended: what was recorded, and how to read it. Knows no records.
+// The line that the user reads when a recorded job has ended: what was recorded, how to read it.
 #pragma once
 
 #include <string>
