@@ -1,5 +1,6 @@
-# Finds MPICH and Open MPI side by side by their suffixed wrappers (Debian: mpicxx.mpich, mpicxx.openmpi), since
-# the plain names may be either. Defines for each family found
+# Finds MPICH and Open MPI side by side by their suffixed wrappers (Debian: mpicxx.mpich, mpicxx.openmpi). Elsewhere, as
+# with modules and Spack, mpicxx is the wrapper of the only one, and its headers tell which; MPICH stands for all that
+# share its ABI. PENSTOCK_<FAMILY>_MPICXX names another wrapper. Defines for each family found
 #   penstock_<family>               interface target: its <mpi.h>, and its library
 #   penstock_<family>_headers       the <mpi.h> only (for the preload library, which links no MPI)
 #   PENSTOCK_<FAMILY>_MPIEXEC       its mpiexec
@@ -7,30 +8,35 @@
 # differs between 64-bit Linux systems is not in them), and there is no library: programs that call MPI do not link.
 set(PENSTOCK_MPI "mpich;openmpi" CACHE STRING "MPIs to look for and build for")
 set(PENSTOCK_MPI_FAMILIES "")
+include(${CMAKE_CURRENT_LIST_DIR}/mpi_wrapper.cmake)
+find_program(PENSTOCK_MPICXX NAMES mpicxx)
+set(penstock_plain_family "")
+if(PENSTOCK_MPICXX)
+  penstock_family_of_wrapper(${PENSTOCK_MPICXX} penstock_plain_family)
+endif()
 foreach(family IN LISTS PENSTOCK_MPI)
   string(TOUPPER ${family} upper)
   find_program(PENSTOCK_${upper}_MPICXX NAMES mpicxx.${family})
   find_program(PENSTOCK_${upper}_MPIEXEC NAMES mpiexec.${family})
+  if(NOT PENSTOCK_${upper}_MPICXX AND family STREQUAL penstock_plain_family)
+    set(PENSTOCK_${upper}_MPICXX ${PENSTOCK_MPICXX} CACHE FILEPATH "" FORCE)
+    cmake_path(GET PENSTOCK_MPICXX PARENT_PATH beside)
+    find_program(PENSTOCK_${upper}_MPIEXEC NAMES mpiexec HINTS ${beside})
+  endif()
   if(NOT PENSTOCK_${upper}_MPICXX)
-    message(STATUS "Penstock: ${family} not found (mpicxx.${family})")
+    message(STATUS "Penstock: ${family} not found (mpicxx.${family}, or mpicxx)")
     continue()
   endif()
-  # MPICH prints "g++ … -I… -L… -l…" for -show, Open MPI for --showme; both words are known to both
-  execute_process(COMMAND ${PENSTOCK_${upper}_MPICXX} -show OUTPUT_VARIABLE line
-                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  string(REGEX MATCHALL "-I[^ ]+" includes "${line}")
-  string(REGEX MATCHALL "-L[^ ]+" folders "${line}")
-  list(TRANSFORM includes REPLACE "^-I" "")
-  list(TRANSFORM folders REPLACE "^-L" "")
+  penstock_folders_of_wrapper(${PENSTOCK_${upper}_MPICXX} includes folders)
   if(family STREQUAL "mpich")
-    set(library_name mpich)
+    set(library_name mpich mpi)
   else()
     set(library_name mpi)
   endif()
   if(CMAKE_CROSSCOMPILING)
     set(PENSTOCK_${upper}_LIBRARY "")
   else()
-    find_library(PENSTOCK_${upper}_LIBRARY ${library_name} PATHS ${folders} NO_DEFAULT_PATH REQUIRED)
+    find_library(PENSTOCK_${upper}_LIBRARY NAMES ${library_name} PATHS ${folders} NO_DEFAULT_PATH REQUIRED)
   endif()
   add_library(penstock_${family}_headers INTERFACE)
   target_include_directories(penstock_${family}_headers SYSTEM INTERFACE ${includes})

@@ -91,7 +91,7 @@ may_include(analysis/sharing analysis/recording)
 may_include(analysis/joining analysis/tables analysis/recording analysis/sharing)
 may_include(analysis/causes analysis/tables analysis/recording analysis/joining)
 set(explained analysis/recording analysis/joining analysis/causes)
-may_include(analysis/report analysis/layout ${explained})
+may_include(analysis/report analysis/layout analysis/tables ${explained})
 may_include(analysis/report/conclusions analysis/layout analysis/joining analysis/report)
 may_include(analysis/report/text analysis/layout analysis/report analysis/report/conclusions)
 may_include(analysis/report/json analysis/report analysis/report/conclusions)
@@ -111,7 +111,7 @@ may_include(analysis/pipeline ${explained} analysis/tables analysis/sharing anal
 may_include(analysis/scaling analysis/layout analysis/tables analysis/report)
 may_include(analysis/job_timeline analysis/tables analysis/joining analysis/causes analysis/report analysis/naming
             analysis/export/common analysis/pipeline)
-may_include(analysis/cli/launch)
+may_include(analysis/cli/launch analysis/tables)
 may_include(analysis/cli/options analysis/layout analysis/report analysis/report/conclusions analysis/comparison analysis/pipeline)
 may_include(analysis/cli/manual analysis/layout analysis/joining analysis/causes analysis/report analysis/report/conclusions)
 may_include(analysis/cli analysis/layout analysis/recording analysis/sharing analysis/report analysis/report/conclusions analysis/report/text

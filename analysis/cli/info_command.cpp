@@ -41,8 +41,10 @@ std::string version_of_mpi(const std::filesystem::path& library) {
 void show_mpi() {
   const std::filesystem::path folder = library_folder();
   for (const MpiFamily family : {MpiFamily::mpich, MpiFamily::openmpi}) {
-    const std::filesystem::path mpi =
+    std::filesystem::path mpi =
         find_library(family == MpiFamily::mpich ? "libmpich.so.12" : "libmpi.so.40", {});
+    if (mpi.empty() && family == MpiFamily::mpich)
+      mpi = find_library("libmpi.so.12", {});  // not Debian's name
     const std::filesystem::path preload = preload_library(folder, family);
     std::error_code ignored;
     const bool is_built = std::filesystem::exists(preload, ignored);

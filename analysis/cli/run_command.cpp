@@ -100,6 +100,10 @@ void add_run_command(CLI::App& application, const std::vector<std::string>& behi
       ->check(CLI::IsMember(transport_names()));
   command->add_flag("--everywhere", options->everywhere,
                     "Every rank of the job runs Penstock: GPU buffers cross nodes in chunks");
+  command->add_flag(
+      "--gpu-by-rank", options->gpu_by_rank,
+      "Show each rank one GPU of its host: by its number there and, where the launcher has bound it "
+      "to cores, near them. Of CUDA_VISIBLE_DEVICES, if that is set");
   command->add_option("--mpi", *family, "The program's MPI, if it cannot be detected (scripts, Python)")
       ->check(CLI::IsMember({"mpich", "openmpi"}));
   command->prefix_command();  // the first word that is not one of our options is the program, the rest are

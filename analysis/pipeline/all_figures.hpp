@@ -18,6 +18,7 @@
 #include "analysis/figures/notices.hpp"
 #include "analysis/figures/part_sums.hpp"
 #include "analysis/figures/phase_sums.hpp"
+#include "analysis/figures/placements.hpp"
 #include "analysis/figures/rank_sums.hpp"
 #include "analysis/figures/replay_figure.hpp"
 #include "analysis/figures/step_sums.hpp"
@@ -46,6 +47,7 @@ using AllFigures = FigureList<JobFacts,            //
                               HandStaging,         //
                               KernelSums,          //
                               NcclSums,            //
+                              Placements,          //
                               GpuPowerSums,        //
                               NetworkSums,         //
                               Notices,             //

@@ -21,6 +21,7 @@
 #include "analysis/report/nccl_figures.hpp"
 #include "analysis/report/network_figures.hpp"
 #include "analysis/report/part_figures.hpp"
+#include "analysis/report/placement_figures.hpp"
 #include "analysis/report/rank_figures.hpp"
 #include "analysis/report/replay_figures.hpp"
 #include "analysis/report/run_facts.hpp"
@@ -85,6 +86,7 @@ struct Report {
   std::vector<TransportFigures> transports;  ///< by bytes
   std::optional<MatrixFigures> matrix;       ///< none: no messages
   std::vector<RankFigures> ranks;            ///< by rank
+  std::vector<PlacementFigures> placement;   ///< by rank; empty: an older recording
   std::vector<GpuPowerFigures> gpu_power;    ///< by first rank; empty: not recorded
   std::vector<NetworkFigures> network;       ///< by kind; empty: not known
   std::vector<std::string> rebuilt_modules;  ///< whose functions are not named; their flaws say so, too

@@ -468,7 +468,8 @@ struct Notice {
 
 /// What the run is a run of: "commit" (of the program), "batch_job" (Slurm's number), "driver" (of the GPU),
 /// for those who compare runs: only the file of the first rank that records has these, as far as they are
-/// known. Each rank's has "network" (network_bytes.hpp), and "no_gpu_power": why it has no GPU samples.
+/// known. Each rank's has "network" (network_bytes.hpp); "cores", "gpu" and "visible_gpus" (placement.hpp),
+/// the last two once it has ended; and "no_gpu_power": why it has no GPU samples.
 struct Fact {
   std::uint32_t name;   ///< string id
   std::uint32_t value;  ///< string id

@@ -16,6 +16,12 @@ TEST(MpiFamily, libraries_are_known_by_their_names_and_numbers) {
   EXPECT_EQ(family_of_library("libmpi.so.12"),
             MpiFamily::mpich);  // Intel MPI, MVAPICH, Cray by the common ABI
   EXPECT_EQ(family_of_library("libmpichfort.so.12"), MpiFamily::mpich);
+  EXPECT_EQ(family_of_library("libmpi_cray.so.12"), MpiFamily::mpich);
+  EXPECT_EQ(family_of_library("libmpi_gnu_112.so.12"), MpiFamily::mpich);
+  EXPECT_EQ(family_of_library("libmpifort.so.12.5.0"), MpiFamily::mpich);
+  EXPECT_EQ(family_of_library("libmpi_abi.so.0"), std::nullopt);  // other handles
+  EXPECT_EQ(family_of_library("libmpi.so.120"), std::nullopt);
+  EXPECT_EQ(family_of_library("libamps.so.12"), std::nullopt);
   EXPECT_EQ(family_of_library("libmpi.so.40"), MpiFamily::openmpi);
   EXPECT_EQ(family_of_library("libmpi.so.40.30.4"), MpiFamily::openmpi);
   EXPECT_EQ(family_of_library("libmpi_usempif08.so.40"), MpiFamily::openmpi);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "analysis/cli/launch/elf_needs.hpp"
+#include "analysis/cli/launch/gpu_by_rank.hpp"
 
 namespace penstock::cli {
 namespace {
@@ -34,6 +35,25 @@ std::string environment(const char* name) {
 
 bool names_library(std::string_view preload, std::string_view library) {
   return preload.find(library) != std::string_view::npos;
+}
+
+/// Shows one GPU to the program; where it cannot be chosen, all that there are.
+void give_gpu(LaunchPlan& plan) {
+  const std::optional<std::size_t> rank = rank_on_host();
+  if (!rank) {
+    plan.notes.push_back("--gpu-by-rank does nothing: no launcher has told this rank's number on its host");
+    return;
+  }
+  const std::vector<HostGpu> gpus = gpus_to_choose_from();
+  if (gpus.empty()) {
+    plan.notes.push_back(
+        "--gpu-by-rank does nothing: there is no GPU in /proc/driver/nvidia/gpus that can be opened, and "
+        "none "
+        "in CUDA_VISIBLE_DEVICES");
+    return;
+  }
+  const std::size_t gpu = choose_gpu(gpus, *rank, allowed_cores(), claim_by_socket);
+  plan.environment.emplace_back("CUDA_VISIBLE_DEVICES", gpus[gpu].name);
 }
 
 /// Returns the MPI family; if it is unknown, adds a note.
@@ -77,6 +97,9 @@ LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& l
         "{0} is a launcher, and nothing was started. The right order: {0} -n 4 penstock run ./app", name));
     plan.refusal = exit_usage;
     return plan;
+  }
+  if (options.gpu_by_rank) {
+    give_gpu(plan);
   }
   const std::optional<MpiFamily> family = choose_family(options, plan);
   if (!family) {

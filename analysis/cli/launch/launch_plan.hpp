@@ -20,6 +20,7 @@ struct RunOptions {
   std::string keep_last;            ///< empty: the first records; else of the newest so many bytes
   std::string transport;            ///< empty: free choice
   bool everywhere = false;          ///< all ranks of the job run Penstock, on all nodes
+  bool gpu_by_rank = false;         ///< each rank sees one GPU of its host
   std::optional<MpiFamily> family;  ///< empty: detect it
   std::vector<std::string> command;
 };

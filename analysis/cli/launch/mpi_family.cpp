@@ -25,21 +25,20 @@ std::optional<MpiFamily> family_of_library(std::string_view library) noexcept {
   const auto is_version_of = [library](std::string_view name) {
     return library == name || (library.starts_with(name) && library.substr(name.size()).starts_with('.'));
   };
-  // Open MPI's library has had the number 40 since version 3; 12 is the ABI that MPICH, Intel MPI, MVAPICH
-  // and Cray MPI share.
+  // Open MPI's library has had the number 40 since version 3.
   for (const char* name :
        {"libmpi.so.40", "libmpi_mpifh.so.40", "libmpi_usempif08.so.40", "libmpi_cxx.so.40"}) {
     if (is_version_of(name)) {
       return MpiFamily::openmpi;
     }
   }
-  for (const char* name : {"libmpich.so.12", "libmpi.so.12", "libmpichfort.so.12", "libmpichcxx.so.12",
-                           "libmpifort.so.12", "libmpicxx.so.12", "libmpich.so"}) {
-    if (is_version_of(name)) {
-      return MpiFamily::mpich;
-    }
+  // 12 is the ABI that MPICH, Intel MPI, MVAPICH and Cray MPI share: libmpich, libmpi, libmpifort,
+  // libmpi_gnu_112 …
+  const std::string_view name = library.substr(0, library.find(".so"));
+  if (is_version_of(std::string(name) + ".so.12") && name.starts_with("libmpi")) {
+    return MpiFamily::mpich;
   }
-  return std::nullopt;
+  return is_version_of("libmpich.so") ? std::optional(MpiFamily::mpich) : std::nullopt;
 }
 
 std::optional<MpiFamily> family_of_program(const std::filesystem::path& program) {

@@ -54,6 +54,7 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json of(const PhaseEfficiency& efficiency);
 [[nodiscard]] Json of(const StepsEfficiency& steps);
 [[nodiscard]] Json of(const PhaseFigures& phase);
+[[nodiscard]] Json of(const PlacementFigures& placement);
 [[nodiscard]] Json of(const RankFigures& rank);
 [[nodiscard]] Json of(const RecordedPart& part);
 [[nodiscard]] Json of(const ReplayFigures& replay);

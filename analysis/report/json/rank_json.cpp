@@ -107,6 +107,14 @@ Json of(const Flaw& flaw) {
           {"loses_records", flaw.loses_records}};
 }
 
+Json of(const PlacementFigures& placement) {
+  return {{"rank", placement.rank},
+          {"host", placement.host},
+          {"gpus", placement.gpus},
+          {"visible_gpus", placement.visible_gpus == 0 ? Json(nullptr) : Json(placement.visible_gpus)},
+          {"cores", placement.cores.empty() ? Json(nullptr) : Json(placement.cores)}};
+}
+
 Json of(const NetworkFigures& network) {
   return {{"kind", network.kind},
           {"hosts", network.hosts},

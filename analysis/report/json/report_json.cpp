@@ -115,6 +115,7 @@ Json document_of(const Report& report) {
   json["phases"] = list_of(report.phases);
   json["transports"] = list_of(report.transports);
   json["matrix"] = report.matrix ? of(*report.matrix) : Json(nullptr);
+  json["placement"] = {{"mistakes", misplaced_texts(report)}, {"ranks", list_of(report.placement)}};
   json["gpu_power"] = gpu_power_of(report);
   json["network"] = list_of(report.network);
   json["notices"] = list_of(report.notices);
@@ -137,6 +138,7 @@ Json short_document_of(const Report& report, std::size_t most_rows) {
   for (const char* list : {"gpus", "throttled"}) {
     shorten(json["gpu_power"][list], most_rows, std::string("gpu_power.") + list, left_out);
   }
+  shorten(json["placement"]["ranks"], most_rows, "placement.ranks", left_out);
   if (json["nccl"].is_object()) {
     shorten(json["nccl"]["late_ranks"], most_rows, "nccl.late_ranks", left_out);
   }

@@ -20,6 +20,7 @@ constexpr Section sections[] = {
     {write_recorded_part, true},          //
     {write_verdict, true},                //
     {write_throttled, true},              //
+    {write_misplaced, true},              //
     {write_steps, true},                  //
     {write_causes, true},                 //
     {write_advice, true},                 //
@@ -28,6 +29,7 @@ constexpr Section sections[] = {
     {write_call_sites, true},             //
     {write_call_paths, false},            //
     {write_ranks, true},                  //
+    {write_placement, false},             //
     {write_kernels, false},               //
     {write_collectives, false},           //
     {write_late_ranks, false},            //

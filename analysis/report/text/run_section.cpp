@@ -54,4 +54,10 @@ void write_throttled(ReportWriter& out) {
   out.note_more(texts.size());
 }
 
+void write_misplaced(ReportWriter& out) {
+  for (const std::string& each : misplaced_texts(out.report)) {
+    out.warn("! " + printable(each));
+  }
+}
+
 }  // namespace penstock::analysis

@@ -11,6 +11,7 @@ void write_what_follows(ReportWriter& out);   // of such a job
 void write_recorded_part(ReportWriter& out);  // what no figure covers
 void write_verdict(ReportWriter& out);
 void write_throttled(ReportWriter& out);
+void write_misplaced(ReportWriter& out);
 void write_steps(ReportWriter& out);  // what was counted and what was not
 /// Writes the first few pieces of advice; with all sections, the others as well.
 void write_advice(ReportWriter& out);
@@ -28,6 +29,7 @@ void write_efficiency_over_time(ReportWriter& out);
 void write_phases(ReportWriter& out);
 void write_thread_phases(ReportWriter& out);
 void write_ranks(ReportWriter& out);
+void write_placement(ReportWriter& out);  // placement_section.cpp: where each rank ran
 void write_kernels(ReportWriter& out);
 void write_collectives(ReportWriter& out);
 void write_late_ranks(ReportWriter& out);

@@ -3,6 +3,8 @@
 #include <cuda.h>
 #include <dlfcn.h>
 
+#include <optional>
+
 namespace penstock::record {
 
 namespace {
@@ -16,6 +18,13 @@ void* find_in_cuda(const char* name) noexcept {
   return function;
 }
 
+/// Returns nothing if CUDA was not initialised.
+std::optional<int> device_count() noexcept {
+  const auto get_count = reinterpret_cast<decltype(&cuDeviceGetCount)>(find_in_cuda("cuDeviceGetCount"));
+  int count = 0;
+  return get_count != nullptr && get_count(&count) == CUDA_SUCCESS ? std::optional(count) : std::nullopt;
+}
+
 }  // namespace
 
 bool cuda_is_loaded() noexcept {
@@ -23,23 +32,37 @@ bool cuda_is_loaded() noexcept {
 }
 
 bool cuda_is_initialised() noexcept {
-  const auto get_count = reinterpret_cast<decltype(&cuDeviceGetCount)>(find_in_cuda("cuDeviceGetCount"));
-  int count = 0;
-  return get_count != nullptr && get_count(&count) == CUDA_SUCCESS;
+  return device_count().has_value();
+}
+
+int visible_cuda_devices() noexcept {
+  return device_count().value_or(0);
+}
+
+std::string identity_of(const CudaDevice& device) {
+  using GetUuid = CUresult (*)(CUuuid*, CUdevice);
+  void* function = find_in_cuda("cuDeviceGetUuid_v2");  // knows MIG
+  if (function == nullptr) function = find_in_cuda("cuDeviceGetUuid");
+  CUuuid uuid{};
+  if (function == nullptr || reinterpret_cast<GetUuid>(function)(&uuid, device.ordinal) != CUDA_SUCCESS)
+    return {};
+  constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (const char each : uuid.bytes) {
+    text += digits[static_cast<unsigned char>(each) >> 4];
+    text += digits[static_cast<unsigned char>(each) & 15];
+  }
+  return text;
 }
 
 std::vector<CudaDevice> cuda_devices_in_use() {
   std::vector<CudaDevice> devices;
-  const auto get_count = reinterpret_cast<decltype(&cuDeviceGetCount)>(find_in_cuda("cuDeviceGetCount"));
   const auto get_state =
       reinterpret_cast<decltype(&cuDevicePrimaryCtxGetState)>(find_in_cuda("cuDevicePrimaryCtxGetState"));
   const auto get_bus_id =
       reinterpret_cast<decltype(&cuDeviceGetPCIBusId)>(find_in_cuda("cuDeviceGetPCIBusId"));
-  int count = 0;
-  if (get_count == nullptr || get_state == nullptr || get_bus_id == nullptr ||
-      get_count(&count) != CUDA_SUCCESS) {
-    return devices;
-  }
+  if (get_state == nullptr || get_bus_id == nullptr) return devices;
+  const int count = visible_cuda_devices();
   for (CUdevice device = 0; device < count; ++device) {
     unsigned flags = 0;
     int is_active = 0;

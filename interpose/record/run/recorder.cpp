@@ -28,6 +28,7 @@
 #include "interpose/record/run/network_bytes.hpp"
 #include "interpose/record/run/nvtx_capture.hpp"
 #include "interpose/record/run/own_cost.hpp"
+#include "interpose/record/run/placement.hpp"
 #include "interpose/record/run/run_facts.hpp"
 
 namespace penstock::record {
@@ -181,6 +182,22 @@ void request_window(const WindowRequest& request) noexcept {
   window().request(request, range);
 }
 
+/// Cores are those that the launcher has given: the program may choose others later.
+void write_cores() noexcept try {
+  if (const std::string cores = allowed_cores(); !cores.empty()) write_fact("cores", cores);
+} catch (...) {
+  notice("the rank's cores are not in the recording: out of memory");
+}
+
+/// At the end, as only then it is known which the program has used.
+void write_gpus() noexcept try {
+  const std::vector<std::string> gpus = gpus_in_use();
+  for (const std::string& each : gpus) write_fact("gpu", each);
+  if (!gpus.empty()) write_fact("visible_gpus", std::to_string(visible_cuda_devices()));
+} catch (...) {
+  notice("the rank's GPUs are not in the recording: out of memory");
+}
+
 /// On one rank alone, as all have the same to say.
 void say_if_window_never_began() noexcept try {
   if (!window().is_awaited() || !is_first_to_record) return;
@@ -252,6 +269,7 @@ bool begin(const Identity& identity) noexcept try {
   write_kept_notices();
   write_new_modules();
   if (identity.is_first_to_record) write_run_facts();
+  write_cores();
   note_network_bytes();
   if (collects_gpu_activity) {
     start_nvtx_capture();
@@ -276,6 +294,7 @@ void end() noexcept {
   say_if_window_never_began();
   write_new_modules();
   write_network_bytes();
+  write_gpus();
   recording().switch_off();
   recording().blocks().stop();
   trace::FileHeader& header = recording().file().header();

@@ -14,6 +14,7 @@ import { MatrixView } from './matrix';
 import { Messages } from './messages';
 import { has_nccl, Nccl } from './nccl';
 import { Others } from './others';
+import { has_placement, Placement } from './placement';
 import { Ranks } from './ranks';
 import { StagingByHand } from './staging';
 import { StepsView } from './steps';
@@ -39,6 +40,7 @@ const sections: readonly [string, string, (report: Report) => boolean][] = [
   ['nccl', 'NCCL', has_nccl],
   ['matrix', 'Matrix', (report) => report.matrix !== null],
   ['kernels', 'Kernels', (report) => report.kernels.length > 0],
+  ['placement', 'Placement', has_placement],
   ['gpu-power', 'Power', has_gpu_power],
   ['staging', 'Staging by hand', (report) => report.staging_by_hand.length > 0],
   ['others', 'More', () => true],
@@ -74,6 +76,7 @@ export function App({ report, timeline }: { report: Report; timeline: LoadedTime
         <Nccl report={report} />
         <MatrixView report={report} />
         {has('kernels') ? <Kernels report={report} /> : null}
+        <Placement report={report} />
         <GpuPower report={report} />
         {has('staging') ? <StagingByHand report={report} /> : null}
         <Others report={report} />

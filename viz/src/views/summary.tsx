@@ -7,6 +7,7 @@ import { pieces_of_average_rank, words_of } from '../model/overview';
 import { cause_of_part, part_name, parts, steps_of } from '../model/parts';
 import { ThrottledGpus } from './gpu_power';
 import { Section, StackedBar, Swatch } from './parts';
+import { MisplacedRanks } from './placement';
 
 function verb_of(measure: Finding['measure'], adjective: string): string {
   return measure === 'saved' ? 'saves' : measure === 'saved_at_most' ? 'saves at most' : adjective;
@@ -98,6 +99,7 @@ export function Summary({ report }: { report: Report }) {
         </div>
       </div>
       <ThrottledGpus report={report} />
+      <MisplacedRanks report={report} />
       {report.counted.total_s > 0 ? <WholeBar report={report} /> : null}
       {report.counted.total_s > 0 ? <h3>{found.some(({ measure }) => measure !== 'waited') ? 'What would help most' : 'Where most waiting is'}</h3> : null}
       {report.counted.total_s > 0 && found.length === 0 ? <p>Nothing stands out: there is no communication worth naming.</p> : null}

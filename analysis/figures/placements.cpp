@@ -1,0 +1,42 @@
+#include "analysis/figures/placements.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <utility>
+
+namespace penstock::analysis {
+namespace {
+
+/// Returns 0 for a text that is no number.
+std::uint64_t number_in(const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() ? number : 0;
+}
+
+}  // namespace
+
+void Placements::add(const RankInput& rank) {
+  PlacementFigures placement;
+  for (const trace::Fact& each : rank.trace.facts) {
+    const std::string& name = rank.trace.strings.at(each.name);
+    const std::string& value = rank.trace.strings.at(each.value);
+    if (name == "cores") placement.cores = value;
+    if (name == "gpu") placement.gpus.push_back(value);
+    if (name == "visible_gpus") placement.visible_gpus = number_in(value);
+  }
+  if (placement.cores.empty() && placement.gpus.empty()) return;
+  placement.rank = rank.trace.header.world_rank;
+  placement.host = rank.trace.header.host_name;
+  ranks_.push_back(std::move(placement));
+}
+
+void Placements::finish(Report& report, SiteNames&) {
+  std::sort(ranks_.begin(), ranks_.end(), [](const PlacementFigures& left, const PlacementFigures& right) {
+    return left.rank < right.rank;
+  });
+  report.placement = std::move(ranks_);
+}
+
+}  // namespace penstock::analysis
