@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "interpose/calls/quiet_errors.hpp"
+
 namespace penstock::interpose {
 namespace {
 
@@ -9,20 +11,18 @@ namespace {
 /// them.
 class OnSelf {
  public:
-  explicit OnSelf(MPI_Errhandler handler) noexcept {
-    if (PMPI_Comm_get_errhandler(MPI_COMM_SELF, &before_) != MPI_SUCCESS) before_ = MPI_ERRHANDLER_NULL;
-    PMPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
-  }
+  explicit OnSelf(MPI_Errhandler handler) noexcept : before_(exchange_handler_of_self(handler)) {}
   ~OnSelf() {
     if (before_ == MPI_ERRHANDLER_NULL) return;
-    PMPI_Comm_set_errhandler(MPI_COMM_SELF, before_);
+    MPI_Errhandler shown = exchange_handler_of_self(before_);
+    if (shown != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&shown);
     PMPI_Errhandler_free(&before_);
   }
   OnSelf(const OnSelf&) = delete;
   OnSelf& operator=(const OnSelf&) = delete;
 
  private:
-  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
+  MPI_Errhandler before_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "interpose/calls/quiet_errors.hpp"
 
+#include <cstddef>
 #include <mutex>
 
 #include "interpose/binding/mpi_binding.hpp"
@@ -7,19 +8,34 @@
 namespace penstock::interpose {
 namespace {
 
-/// Error handlers of MPI_COMM_WORLD. While errors are kept quiet, `ours` is set, which calls the program's in
-/// all other threads. The mutex is held around local calls of the MPI library only.
-struct WorldHandler {
-  std::recursive_mutex mutex;  ///< a handler may be called for wrong arguments, and set another one
-  unsigned quiet = 0;          ///< QuietErrors that have begun
+/// The communicators on which a library raises what belongs to none.
+enum Raised : std::size_t { on_world, on_self, raised_count };
+
+MPI_Comm communicator_of(std::size_t raised) noexcept {
+  return raised == on_world ? MPI_COMM_WORLD : MPI_COMM_SELF;
+}
+
+/// Error handlers of one of them. While errors are kept quiet, `ours` is set, which calls the program's in
+/// all other threads.
+struct Handlers {
   MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
   MPI_Errhandler programs = MPI_ERRHANDLER_NULL;  ///< the program's, while errors are kept quiet; owned
 };
 
+/// The mutex is held around local calls of the MPI library only.
+struct HiddenHandlers {
+  std::recursive_mutex mutex;  ///< a handler may be called for wrong arguments, and set another one
+  unsigned quiet = 0;          ///< QuietErrors that have begun
+  /// Few programs set a handler on MPI_COMM_SELF. If it is left as it is, a library that raises errors there
+  /// ends the job without Penstock, too.
+  bool self_hears = false;
+  Handlers of[raised_count];
+};
+
 // never destroyed: static destructors of the application may complete requests
-WorldHandler& world_handler() {
-  static WorldHandler& the_handler = *new WorldHandler;
-  return the_handler;
+HiddenHandlers& hidden_handlers() {
+  static HiddenHandlers& the_handlers = *new HiddenHandlers;
+  return the_handlers;
 }
 
 /// QuietErrors of this thread.
@@ -28,93 +44,146 @@ WorldHandler& world_handler() {
 /// Restores our handler when the program's has returned or thrown.
 class OursAgain {
  public:
-  explicit OursAgain(MPI_Comm communicator) noexcept : communicator_(communicator) {}
+  OursAgain(MPI_Comm communicator, std::size_t raised) noexcept
+      : communicator_(communicator), raised_(raised) {}
   ~OursAgain() {
-    WorldHandler& handler = world_handler();
-    const std::lock_guard lock(handler.mutex);
-    if (handler.quiet != 0 && communicator_ == MPI_COMM_WORLD)
-      PMPI_Comm_set_errhandler(communicator_, handler.ours);
+    HiddenHandlers& hidden = hidden_handlers();
+    const std::lock_guard lock(hidden.mutex);
+    if (hidden.quiet != 0 && communicator_ == communicator_of(raised_))
+      PMPI_Comm_set_errhandler(communicator_, hidden.of[raised_].ours);
   }
   OursAgain(const OursAgain&) = delete;
   OursAgain& operator=(const OursAgain&) = delete;
 
  private:
   MPI_Comm communicator_;
+  std::size_t raised_;
 };
 
-/// Our handler. Another communicator has it if another thread made it from MPI_COMM_WORLD meanwhile; such a
+/// Our handler. Another communicator has it if another thread made it from that one meanwhile; such a
 /// communicator gets the program's handler now.
+template <std::size_t raised>
 void hear(MPI_Comm* communicator, int* code, ...) {
   if (quiet_here != 0) return;
-  WorldHandler& handler = world_handler();
+  HiddenHandlers& hidden = hidden_handlers();
   {
-    const std::lock_guard lock(handler.mutex);
+    const std::lock_guard lock(hidden.mutex);
     MPI_Errhandler programs = MPI_ERRHANDLER_NULL;
-    if (handler.quiet != 0) {
-      PMPI_Comm_set_errhandler(*communicator, handler.programs);
-    } else if (PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &programs) == MPI_SUCCESS) {
+    if (hidden.quiet != 0) {
+      PMPI_Comm_set_errhandler(*communicator, hidden.of[raised].programs);
+    } else if (PMPI_Comm_get_errhandler(communicator_of(raised), &programs) == MPI_SUCCESS) {
       PMPI_Comm_set_errhandler(*communicator, programs);
       PMPI_Errhandler_free(&programs);
     }
   }
-  const OursAgain ours_again(*communicator);
+  const OursAgain ours_again(*communicator, raised);
   PMPI_Comm_call_errhandler(*communicator, *code);
 }
 
-void look_at_world() noexcept {
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  if (PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler) != MPI_SUCCESS) return;
-  detail::world_may_hear.store(handler != MPI_ERRORS_RETURN, std::memory_order_relaxed);
-  PMPI_Errhandler_free(&handler);
+void look_at_handlers(const HiddenHandlers& hidden) noexcept {
+  MPI_Errhandler of_world = MPI_ERRHANDLER_NULL;
+  if (PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_world) != MPI_SUCCESS) return;
+  detail::program_may_hear.store(of_world != MPI_ERRORS_RETURN || hidden.self_hears,
+                                 std::memory_order_relaxed);
+  PMPI_Errhandler_free(&of_world);
+}
+
+/// Makes our handlers, once. Returns false if the MPI library cannot.
+bool has_ours(HiddenHandlers& hidden) noexcept {
+  constexpr MPI_Comm_errhandler_function* functions[raised_count] = {hear<on_world>, hear<on_self>};
+  for (std::size_t raised = 0; raised < raised_count; ++raised) {
+    MPI_Errhandler& ours = hidden.of[raised].ours;
+    if (ours == MPI_ERRHANDLER_NULL && PMPI_Comm_create_errhandler(functions[raised], &ours) != MPI_SUCCESS)
+      return false;
+  }
+  return true;
+}
+
+/// Gives their handlers back to the first `count` communicators.
+void show_programs(HiddenHandlers& hidden, std::size_t count) noexcept {
+  for (std::size_t raised = 0; raised < count; ++raised) {
+    PMPI_Comm_set_errhandler(communicator_of(raised), hidden.of[raised].programs);
+    PMPI_Errhandler_free(&hidden.of[raised].programs);
+  }
+}
+
+/// Returns false if the program's handlers cannot be told, and stay.
+bool hide_programs(HiddenHandlers& hidden) noexcept {
+  for (std::size_t raised = 0; raised < raised_count; ++raised) {
+    if (PMPI_Comm_get_errhandler(communicator_of(raised), &hidden.of[raised].programs) != MPI_SUCCESS) {
+      show_programs(hidden, raised);
+      return false;
+    }
+    PMPI_Comm_set_errhandler(communicator_of(raised), hidden.of[raised].ours);
+  }
+  return true;
+}
+
+/// Has our handler set again where the program has just set its own, which is noted, while errors are kept
+/// quiet.
+void hide_again(HiddenHandlers& hidden, std::size_t raised) noexcept {
+  PMPI_Comm_get_errhandler(communicator_of(raised), &hidden.of[raised].programs);
+  PMPI_Comm_set_errhandler(communicator_of(raised), hidden.of[raised].ours);
 }
 
 }  // namespace
 
 void QuietErrors::begin() noexcept {
-  WorldHandler& handler = world_handler();
-  const std::lock_guard lock(handler.mutex);
-  if (handler.quiet == 0) {
-    if (handler.ours == MPI_ERRHANDLER_NULL &&
-        PMPI_Comm_create_errhandler(hear, &handler.ours) != MPI_SUCCESS)
-      return;
-    if (PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler.programs) != MPI_SUCCESS) return;
-    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, handler.ours);
-  }
-  ++handler.quiet;
+  HiddenHandlers& hidden = hidden_handlers();
+  const std::lock_guard lock(hidden.mutex);
+  if (hidden.quiet == 0 && !(has_ours(hidden) && hide_programs(hidden))) return;
+  ++hidden.quiet;
   ++quiet_here;
   is_begun_ = true;
 }
 
 void QuietErrors::end() noexcept {
-  WorldHandler& handler = world_handler();
-  const std::lock_guard lock(handler.mutex);
+  HiddenHandlers& hidden = hidden_handlers();
+  const std::lock_guard lock(hidden.mutex);
   --quiet_here;
-  if (--handler.quiet != 0) return;
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, handler.programs);
-  PMPI_Errhandler_free(&handler.programs);
+  if (--hidden.quiet == 0) show_programs(hidden, raised_count);
 }
 
 int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(MPI_Comm, MPI_Errhandler)) {
-  if (!library_raises_on_world) return set(communicator, handler);
-  WorldHandler& world = world_handler();
-  const std::lock_guard lock(world.mutex);
+  if (!library_raises_on_none) return set(communicator, handler);
+  HiddenHandlers& hidden = hidden_handlers();
+  const std::lock_guard lock(hidden.mutex);
   const int code = set(communicator, handler);
   if (code != MPI_SUCCESS) return code;
-  if (world.quiet == 0) {
-    look_at_world();
-  } else if (communicator == MPI_COMM_WORLD) {
-    PMPI_Errhandler_free(&world.programs);
-    PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &world.programs);
-    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, world.ours);
+  if (communicator == MPI_COMM_SELF)
+    hidden.self_hears = handler != MPI_ERRORS_RETURN && handler != MPI_ERRORS_ARE_FATAL;
+  if (hidden.quiet == 0) {
+    look_at_handlers(hidden);
+    return code;
+  }
+  for (std::size_t raised = 0; raised < raised_count; ++raised) {
+    if (communicator != communicator_of(raised)) continue;
+    PMPI_Errhandler_free(&hidden.of[raised].programs);
+    hide_again(hidden, raised);
   }
   return code;
 }
 
+MPI_Errhandler exchange_handler_of_self(MPI_Errhandler handler) noexcept {
+  HiddenHandlers& hidden = hidden_handlers();
+  const std::lock_guard lock(hidden.mutex);
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  if (hidden.quiet != 0) {
+    before = hidden.of[on_self].programs;
+    PMPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    hide_again(hidden, on_self);
+    return before;
+  }
+  if (PMPI_Comm_get_errhandler(MPI_COMM_SELF, &before) != MPI_SUCCESS) return MPI_ERRHANDLER_NULL;
+  PMPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+  return before;
+}
+
 void note_error_handlers() noexcept {
-  if constexpr (library_raises_on_world) {
-    WorldHandler& world = world_handler();
-    const std::lock_guard lock(world.mutex);
-    if (world.quiet == 0) look_at_world();
+  if constexpr (library_raises_on_none) {
+    HiddenHandlers& hidden = hidden_handlers();
+    const std::lock_guard lock(hidden.mutex);
+    if (hidden.quiet == 0) look_at_handlers(hidden);
   }
 }
 

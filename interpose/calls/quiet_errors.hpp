@@ -1,7 +1,8 @@
 // Hides errors from the program's error handlers while Penstock tests or completes the program's requests.
-// The call that an error belongs to raises it, once. MPICH 4.0 raises errors of all functions that test
-// requests on MPI_COMM_WORLD, whatever communicator the request belongs to. Open MPI raises them on that
-// communicator, and only where the request ends. Knows no requests.
+// The call that an error belongs to raises it, once. MPICH raises errors of all functions that test requests
+// on MPI_COMM_WORLD (4.0) or MPI_COMM_SELF (4.2), whatever communicator the request belongs to. Open MPI
+// raises them on that communicator, and only where the request ends. Knows nothing of what Penstock does
+// for a request.
 #pragma once
 
 #include <mpi.h>
@@ -13,24 +14,25 @@
 namespace penstock::interpose {
 
 #ifdef OPEN_MPI
-inline constexpr bool library_raises_on_world = false;
+inline constexpr bool library_raises_on_none = false;  ///< the communicator of the request
 #else
-inline constexpr bool library_raises_on_world = true;
+inline constexpr bool library_raises_on_none = true;
 #endif
 
 namespace detail {
-/// The program has set an error handler, and that of MPI_COMM_WORLD does more than return.
-inline constinit std::atomic<bool> world_may_hear{false};
+/// The program has set an error handler, and that of MPI_COMM_WORLD, or its own of MPI_COMM_SELF, does more
+/// than return.
+inline constinit std::atomic<bool> program_may_hear{false};
 }  // namespace detail
 
-/// While an object exists, errors that the MPI library raises on MPI_COMM_WORLD in this thread call no
-/// handler of the program. Must not exist while the program's code runs. Thread: any. Cost: a load, until the
-/// program sets an error handler.
+/// While an object exists, errors that the MPI library raises on MPI_COMM_WORLD or MPI_COMM_SELF in this
+/// thread call no handler of the program. Must not exist while the program's code runs. Thread: any. Cost: a
+/// load, until the program sets an error handler.
 class QuietErrors {
  public:
   QuietErrors() noexcept {
-    if constexpr (library_raises_on_world) {
-      if (detail::world_may_hear.load(std::memory_order_relaxed)) [[unlikely]]
+    if constexpr (library_raises_on_none) {
+      if (detail::program_may_hear.load(std::memory_order_relaxed)) [[unlikely]]
         begin();
     }
   }
@@ -40,6 +42,8 @@ class QuietErrors {
   }
   QuietErrors(const QuietErrors&) = delete;
   QuietErrors& operator=(const QuietErrors&) = delete;
+  /// Returns true if there is a handler that might be called.
+  [[nodiscard]] bool hides() const noexcept { return is_begun_; }
 
  private:
   void begin() noexcept;
@@ -48,10 +52,28 @@ class QuietErrors {
   bool is_begun_ = false;
 };
 
+/// Completes a request under QuietErrors, as PMPI_Wait does. PMPI_Wait and PMPI_Test of MPICH 4.2 raise
+/// errors on the request's communicator, which is not hidden; those of several requests do not.
+inline int wait_quietly(MPI_Request* request, MPI_Status* status) noexcept {
+  const QuietErrors quiet;
+  if (!quiet.hides()) [[likely]]
+    return PMPI_Wait(request, status);
+  int index = 0;
+  return PMPI_Waitany(1, request, &index, status);
+}
+/// Tests a request likewise, as PMPI_Test does.
+inline int test_quietly(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
+  const QuietErrors quiet;
+  if (!quiet.hides()) [[likely]]
+    return PMPI_Test(request, flag, status);
+  int index = 0;
+  return PMPI_Testany(1, request, &index, flag, status);
+}
+
 /// Raises the `code` of a request that was completed under QuietErrors, unless the MPI library has done so.
 /// Returns the code.
 inline int raise_quieted(const ErrorTarget& errors, int code) {
-  return library_raises_on_world && code != MPI_SUCCESS ? errors.raise(code) : code;
+  return library_raises_on_none && code != MPI_SUCCESS ? errors.raise(code) : code;
 }
 inline int raise_quieted(MPI_Comm communicator, int code) {
   return raise_quieted(ErrorTarget::of(communicator), code);
@@ -60,6 +82,9 @@ inline int raise_quieted(MPI_Comm communicator, int code) {
 /// Sets a communicator's error handler by `set`, a function of the MPI library; returns its code. After
 /// MPI_Init.
 int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(MPI_Comm, MPI_Errhandler));
+/// Sets another handler on MPI_COMM_SELF, and returns the one before, which the caller owns; null: it cannot
+/// be told, and is left. Thread: any.
+MPI_Errhandler exchange_handler_of_self(MPI_Errhandler handler) noexcept;
 /// Records that the program has made communicators with an error handler of its own.
 void note_error_handlers() noexcept;
 

@@ -75,7 +75,7 @@ void Arrivals::look_one_by_one(int code) {
   for (std::size_t index = 0; index < requests_.size(); ++index) {
     int is_complete = 0;
     MPI_Status status;
-    const int own_code = PMPI_Test(&requests_[index], &is_complete, &status);
+    const int own_code = test_quietly(&requests_[index], &is_complete, &status);
     if (own_code == MPI_SUCCESS && is_complete == 0) continue;
     is_found = true;
     if (own_code == MPI_SUCCESS || is_complete != 0) {

@@ -55,11 +55,7 @@ int wait_polling(MPI_Request* request, MPI_Status* status) {
   Backoff backoff;
   for (;;) {
     int flag = 0;
-    int code = MPI_SUCCESS;
-    {
-      const QuietErrors quiet;
-      code = PMPI_Test(request, &flag, status);
-    }
+    const int code = test_quietly(request, &flag, status);
     if (code != MPI_SUCCESS || flag != 0) return code;
     progress();
     backoff.pause();
@@ -69,12 +65,7 @@ int wait_polling(MPI_Request* request, MPI_Status* status) {
 int finish(Operation operation, MPI_Comm communicator, MPI_Status* status) {
   if (operation.pending == nullptr) {
     if (must_poll()) return raise_quieted(communicator, wait_polling(&operation.request, status));
-    int code = MPI_SUCCESS;
-    {
-      const QuietErrors quiet;
-      code = PMPI_Wait(&operation.request, status);
-    }
-    return raise_quieted(communicator, code);
+    return raise_quieted(communicator, wait_quietly(&operation.request, status));
   }
   Waiting waiting(std::move(operation), ErrorTarget::of(communicator));
   for (Backoff backoff; !waiting.step(); backoff.pause()) progress();
@@ -106,10 +97,7 @@ int Waiting::end(MPI_Status* status) {
   MPI_Status local = local_copy_of(status);
   copy_without_error(entry_->status, local);
   int library_code = entry_->code;
-  if (operation.request != MPI_REQUEST_NULL) {
-    const QuietErrors quiet;
-    library_code = PMPI_Wait(&operation.request, &local);
-  }
+  if (operation.request != MPI_REQUEST_NULL) library_code = wait_quietly(&operation.request, &local);
   int code = library_code;
   if (operation.pending != nullptr) {
     operation.pending->fix_status(local);

@@ -40,11 +40,12 @@ void RequestTable::look_for_arrival(RequestEntry& entry) {
   }
   int flag = 0;
   int code = MPI_SUCCESS;
-  const QuietErrors quiet;  // the call that ends the request raises them
+  // the call that ends the request raises its error
   if (entry.operation.asked == Asked::by_test) {
-    code = PMPI_Test(&entry.operation.request, &flag, &entry.status);
+    code = test_quietly(&entry.operation.request, &flag, &entry.status);
     if (flag != 0) entry.code = code;
   } else {
+    const QuietErrors quiet;
     code = PMPI_Request_get_status(entry.operation.request, &flag, &entry.status);
   }
   entry.arrived = flag != 0;
@@ -180,10 +181,7 @@ int RequestTable::release(RequestEntry* entry, MPI_Status& status, int& library_
       erase(entry);
     }
   }
-  if (operation.request != MPI_REQUEST_NULL) {
-    const QuietErrors quiet;
-    code = PMPI_Wait(&operation.request, &status);
-  }
+  if (operation.request != MPI_REQUEST_NULL) code = wait_quietly(&operation.request, &status);
   library_code = code;
   if (kind == Handle::token) {
     MPI_Request token = handle;
@@ -367,10 +365,8 @@ void RequestTable::release_finished_orphans() {
       code = entry->code;
       recycle(entry);
     }
-    if (operation.request != MPI_REQUEST_NULL) {
-      const QuietErrors quiet;  // errors of a freed request are not reported
-      code = PMPI_Wait(&operation.request, &status);
-    }
+    // errors of a freed request are not reported
+    if (operation.request != MPI_REQUEST_NULL) code = wait_quietly(&operation.request, &status);
     if (operation.is_persistent && operation.request != MPI_REQUEST_NULL)
       PMPI_Request_free(&operation.request);
     static_cast<void>(complete(operation, status, code));

@@ -32,10 +32,7 @@ bool UserRequest::is_done_as_arrived() const {
 }
 
 int UserRequest::complete(MPI_Status& status) {
-  if (entry_ == nullptr) {
-    const QuietErrors quiet;
-    return unraised_ = PMPI_Wait(request_, &status);
-  }
+  if (entry_ == nullptr) return unraised_ = wait_quietly(request_, &status);
   if (!entry_->active) {
     copy_without_error(empty_status(), status);
     return MPI_SUCCESS;

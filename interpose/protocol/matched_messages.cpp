@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "interpose/calls/errors.hpp"
+#include "interpose/calls/quiet_errors.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -30,14 +31,18 @@ MPI_Request unused_stand_in;
 /// Creates the communicator at first need: most programs never need it, and an MPI library may have few.
 /// Returns false if it has none left.
 bool make_self() noexcept {
-  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
-  if (PMPI_Comm_get_errhandler(MPI_COMM_SELF, &before) != MPI_SUCCESS) return false;
-  PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Errhandler before = exchange_handler_of_self(MPI_ERRORS_RETURN);
+  if (before == MPI_ERRHANDLER_NULL) return false;
   const bool is_made = PMPI_Comm_dup(MPI_COMM_SELF, &self) == MPI_SUCCESS;
-  PMPI_Comm_set_errhandler(MPI_COMM_SELF, before);
+  MPI_Errhandler ours = exchange_handler_of_self(before);
+  if (ours != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&ours);
   PMPI_Errhandler_free(&before);
-  if (!is_made) self = MPI_COMM_NULL;
-  return is_made;
+  if (!is_made) {
+    self = MPI_COMM_NULL;
+    return false;
+  }
+  PMPI_Comm_set_errhandler(self, MPI_ERRORS_RETURN);
+  return true;
 }
 
 /// Makes a handle of an empty message and the request of its send. The caller must hold held_mutex. Returns a
