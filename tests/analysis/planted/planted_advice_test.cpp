@@ -296,18 +296,19 @@ void staged_by_hand_and_not_blocking(PlantedJob& job, bool is_mended) {
   }
 }
 
-void received_blocking_behind_a_kernel(PlantedJob& job, bool is_mended) {
-  job.isend(halo);
+/// What one rank sends moves for longer: then the other one has received, and waits for its send.
+void received_blocking_behind_a_kernel(PlantedJob& job, bool is_mended, std::uint64_t more_from_rank_0_ns) {
+  const PlantedMessage message{"halo", 800 * us, 1 << 20, more_from_rank_0_ns};
+  job.isend(message);
   if (is_mended) {
-    job.irecv(halo);
+    job.irecv(message);
   }
-  job.launch("update", 500 * us);
+  job.launch("update", 3 * ms);
   job.synchronise();
-  if (is_mended) {
-    job.waitall("halo");
-  } else {
-    job.recv(halo);
+  if (!is_mended) {
+    job.recv(message);
   }
+  job.waitall("halo");
 }
 
 std::size_t step_of_scalar = 0;
@@ -412,7 +413,14 @@ INSTANTIATE_TEST_SUITE_P(
                 {"MPI_I", "at halo"}},
         Planted{"received_blocking_behind_a_kernel",
                 2,
-                received_blocking_behind_a_kernel,
+                [](PlantedJob& job, bool is_mended) { received_blocking_behind_a_kernel(job, is_mended, 0); },
+                AdviceKind::post_receives_early,
+                {"MPI_Recv at halo", "update"}},
+        Planted{"received_blocking_before_its_send_completes",
+                2,
+                [](PlantedJob& job, bool is_mended) {
+                  received_blocking_behind_a_kernel(job, is_mended, 700 * us);
+                },
                 AdviceKind::post_receives_early,
                 {"MPI_Recv at halo", "update"}},
         Planted{"scalar_each_step",
