@@ -236,12 +236,13 @@ void one_rank_of_two_sleeps_at_a_reduction(PlantedJob& job, bool is_mended) {
 
 std::size_t step_of_sleeper = 0;
 
-/// Both programs count, one after the other: each has as many steps.
+/// Both programs count, one after the other: each has as many steps. On a real machine no step is without a
+/// little host code there, which is not told.
 void one_rank_sleeps_every_fourth_step(PlantedJob& job, bool is_mended) {
   const bool is_fourth = step_of_sleeper++ % 4 == 3;
   job.launch("update", 3 * ms);
   job.synchronise();
-  job.host_code(on_rank(2, is_fourth && !is_mended ? 40 * ms : 0));
+  job.host_code(on_rank(2, is_fourth && !is_mended ? 40 * ms : 12 * us, 12 * us));
   job.sendrecv(halo);
 }
 
