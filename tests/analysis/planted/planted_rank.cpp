@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
+#include "tests/analysis/planted/exchanges.hpp"
 #include "tests/support/exit_code.hpp"
 
 namespace penstock::planted {
@@ -17,7 +18,6 @@ namespace {
 constexpr std::uint64_t wanted_exchange_ns = 8 * ms;
 constexpr std::uint64_t longest_kernel_ns = 30 * ms;
 constexpr std::uint64_t least_steps = 12;
-constexpr std::uint64_t most_steps = 100;
 constexpr std::uint64_t wanted_exchanges_ns = 150 * ms;  ///< of all steps
 
 }  // namespace
@@ -33,9 +33,11 @@ Rank::Rank(const Case& planted, bool is_mended, const Sizes* sizes_of_twin)
     std::exit(test_support::skipped);
   }
   check(cudaSetDevice(rank_ % gpus));
+  reduces_on_gpu_ = !is_simulated && gpus >= size_;
   const auto most_bytes = static_cast<std::size_t>(planted.most_bytes);
   check(cudaMalloc(&out_, most_bytes));
   check(cudaMalloc(&in_, most_bytes));
+  check(cudaMemset(out_, 0, sizeof host_numbers_));
   if (planted.uses_host_memory) {
     check(cudaMallocHost(&host_out_, most_bytes));
     check(cudaMallocHost(&host_in_, most_bytes));
@@ -51,10 +53,9 @@ Rank::Rank(const Case& planted, bool is_mended, const Sizes* sizes_of_twin)
 
 void Rank::run() {
   MPI_Barrier(MPI_COMM_WORLD);
-  const std::uint64_t steps =
-      sizes_.exchange_ns == 0 ? least_steps
-                              : std::clamp(wanted_exchanges_ns / sizes_.exchange_ns, least_steps, most_steps);
-  for (std::uint64_t step = 0; step < steps; ++step) {
+  const std::uint64_t wanted = sizes_.exchange_ns == 0 ? 0 : wanted_exchanges_ns / sizes_.exchange_ns;
+  const std::uint64_t steps = std::min(std::max(wanted, least_steps), planted_.most_steps);
+  for (; step_ < steps; ++step_) {
     nvtxRangePushA("step");
     planted_.step(*this);
     nvtxRangePop();
@@ -84,8 +85,8 @@ void Rank::wait_for_gpu() {
 /// Goes by a twin's sizes, if there are any. Loads the kernels and opens the ways of messages besides,
 /// which no step may pay for.
 void Rank::warm_up(const Sizes* sizes_of_twin) {
-  for (const Kernel each : {Kernel::pack, Kernel::unpack, Kernel::interior, Kernel::update}) {
-    launch(each, 0);
+  for (int kernel = 0; kernel < kernel_count; ++kernel) {
+    launch(static_cast<Kernel>(kernel), 0);
   }
   wait_for_gpu();
   if (sizes_of_twin != nullptr) {
@@ -128,19 +129,6 @@ void check(cudaError_t error) {
 
 void stay_away(std::uint64_t duration_ns) {
   std::this_thread::sleep_for(std::chrono::nanoseconds(duration_ns));
-}
-
-void exchange(Rank& rank) {
-  MPI_Sendrecv(rank.out(), rank.payload_bytes(), MPI_BYTE, rank.next(), 0, rank.in(), rank.payload_bytes(),
-               MPI_BYTE, rank.previous(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-}
-
-void exchange_by_hand(Rank& rank) {
-  const auto bytes = static_cast<std::size_t>(rank.payload_bytes());
-  check(cudaMemcpy(rank.host_out(), rank.out(), bytes, cudaMemcpyDeviceToHost));
-  MPI_Sendrecv(rank.host_out(), rank.payload_bytes(), MPI_BYTE, rank.next(), 0, rank.host_in(),
-               rank.payload_bytes(), MPI_BYTE, rank.previous(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  check(cudaMemcpy(rank.in(), rank.host_in(), bytes, cudaMemcpyHostToDevice));
 }
 
 }  // namespace penstock::planted

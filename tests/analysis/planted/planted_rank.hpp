@@ -13,6 +13,12 @@ namespace penstock::planted {
 
 constexpr std::uint64_t ms = 1'000'000;  ///< in ns
 constexpr int least_bytes = 1 << 20;
+#if PENSTOCK_SIMULATED_GPU
+constexpr bool is_simulated = true;
+#else
+constexpr bool is_simulated = false;
+#endif
+constexpr int number_count = 100;  ///< that are reduced in a step
 
 /// What the messages' size and the number of steps follow from.
 struct Sizes {
@@ -28,6 +34,7 @@ struct Case {
   void (*exchange)(Rank&) = nullptr;  ///< what is to take some ms; null: it does not matter
   int most_bytes = least_bytes;       ///< of a message
   bool uses_host_memory = false;      ///< for messages that are copied by hand
+  std::uint64_t most_steps = 100;
 };
 
 class Rank {
@@ -44,12 +51,23 @@ class Rank {
   [[nodiscard]] int next() const { return (rank_ + 1) % size_; }
   [[nodiscard]] int previous() const { return (rank_ + size_ - 1) % size_; }
 
+  /// Returns how many steps are done.
+  [[nodiscard]] std::uint64_t step() const { return step_; }
   [[nodiscard]] int payload_bytes() const { return sizes_.payload_bytes; }
   [[nodiscard]] std::uint64_t exchange_ns() const { return sizes_.exchange_ns; }
   /// Returns the length of a kernel behind which an exchange fits.
   [[nodiscard]] std::uint64_t long_kernel_ns() const;
   [[nodiscard]] void* out() const { return out_; }
   [[nodiscard]] void* in() const { return in_; }
+  /// Returns where a rank's numbers lie that all ranks reduce: in device memory, where that takes 10 to 20 µs
+  /// on one host, ten times as long as in host memory. Ranks that share a GPU, or the processor with a
+  /// simulated GPU's kernels, have them in host memory: else that they are staged there, or wait for cores,
+  /// would be the larger fault.
+  [[nodiscard]] double* numbers() { return reduces_on_gpu_ ? static_cast<double*>(out_) : host_numbers_; }
+  /// Returns where the results go.
+  [[nodiscard]] double* reduced_numbers() {
+    return reduces_on_gpu_ ? static_cast<double*>(in_) : host_reduced_;
+  }
   [[nodiscard]] void* host_out() const { return host_out_; }
   [[nodiscard]] void* host_in() const { return host_in_; }
 
@@ -70,22 +88,21 @@ class Rank {
   Sizes sizes_;
   int rank_ = 0;
   int size_ = 1;
+  bool reduces_on_gpu_ = false;
+  std::uint64_t step_ = 0;
   void* out_ = nullptr;
   void* in_ = nullptr;
   cudaStream_t main_ = nullptr;
   cudaStream_t side_ = nullptr;
   void* host_out_ = nullptr;
   void* host_in_ = nullptr;
+  double host_numbers_[number_count] = {};
+  double host_reduced_[number_count] = {};
 };
 
 /// Ends the job if a call of CUDA failed.
 void check(cudaError_t error);
 /// Is host code for that time.
 void stay_away(std::uint64_t duration_ns);
-
-/// Sends device memory to the next rank, and receives from the previous one.
-void exchange(Rank& rank);
-/// Does the same through host memory.
-void exchange_by_hand(Rank& rank);
 
 }  // namespace penstock::planted
