@@ -43,7 +43,7 @@ std::optional<LateReceive> late_receive_in(const RankTrace& rank, std::size_t po
   if (posting_call == RankTrace::no_call) {
     return std::nullopt;
   }
-  return LateReceive{sent_ns, posted_ns, kernels_ns, posting_call};
+  return LateReceive{last, sent_ns, posted_ns, kernels_ns, posting_call};
 }
 
 }  // namespace penstock::analysis

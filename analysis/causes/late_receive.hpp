@@ -13,6 +13,7 @@
 namespace penstock::analysis {
 
 struct LateReceive {
+  std::uint32_t half;     ///< index in RankTrace::halves
   std::uint64_t sent_ns;  ///< by the receiver's clock, at the latest
   std::uint64_t posted_ns;
   std::uint64_t kernels_ns;    ///< that kernels ran in between

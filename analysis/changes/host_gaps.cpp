@@ -82,12 +82,19 @@ void HostGaps::add(const GraphRank& rank) {
       own.total_ns += piece.end_ns - piece.begin_ns;
       if (std::find(counted.begin(), counted.end(), place) == counted.end()) {
         counted.push_back(place);
-        ++own.times;
+        own.times_ns.push_back(0);
       }
+      own.times_ns.back() += piece.end_ns - piece.begin_ns;
     }
     pieces.clear();
     before = site;
   }
+}
+
+std::uint64_t HostGaps::OfRank::times() const {
+  return static_cast<std::uint64_t>(std::count_if(times_ns.begin(), times_ns.end(), [&](std::uint64_t each) {
+    return each * 10 * times_ns.size() >= total_ns;
+  }));
 }
 
 std::vector<std::string> HostGaps::calls_of(const Place& place, const Trial& trial) {
@@ -105,7 +112,7 @@ void HostGaps::propose_for(const Place& place, const OfRanks& ranks, const Trial
   for (const auto& [position, own] : ranks) {
     totals[position] = own.total_ns;
     sum_ns += own.total_ns;
-    times += own.times;
+    times += own.times();
     most = totals[position] > totals[most] ? position : most;
   }
   std::vector<std::uint64_t> sorted = totals;
@@ -146,7 +153,7 @@ void HostGaps::propose_for(const Place& place, const OfRanks& ranks, const Trial
   }
   change.calls = calls_of(place, trial);
   change.range = place.range == no_range ? std::string() : trial.names.at(place.range);
-  change.times = change.rank < 0 ? times : ranks.at(most).times;
+  change.times = change.rank < 0 ? times : ranks.at(most).times();
   change.time_ns = change.rank < 0 ? sum_ns : totals[most];
   change.others_ns = usual_ns;
   trial.keep(saved_ns, std::move(change));
@@ -209,7 +216,7 @@ void HostGaps::join_ends() {
       OfRank& sum = whole->second[position];
       sum.pieces.insert(sum.pieces.end(), own.pieces.begin(), own.pieces.end());
       sum.total_ns += own.total_ns;
-      sum.times += own.times;
+      sum.times_ns.insert(sum.times_ns.end(), own.times_ns.begin(), own.times_ns.end());
     }
     each = places_.erase(each);
   }

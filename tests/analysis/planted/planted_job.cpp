@@ -136,18 +136,24 @@ void PlantedJob::irecv(const PlantedMessage& message) {
 }
 
 void PlantedJob::complete(std::string_view function, std::uint64_t call_site, std::uint64_t bytes,
-                          bool is_blocking) {
+                          bool is_blocking, bool of_sends) {
   for (std::size_t rank = 0; rank < size(); ++rank) {
     Rank& own = ranks_[rank];
     std::uint64_t end_ns = own.now_ns + call_ns;
-    for (const Posted& each : own.posted) {
+    const auto stays = [of_sends](const Posted& each) {
+      return !of_sends && each.direction == Direction::send;
+    };
+    const auto rest = std::stable_partition(own.posted.begin(), own.posted.end(), stays);
+    const std::vector<Posted> completed(rest, own.posted.end());
+    own.posted.erase(rest, own.posted.end());
+    for (const Posted& each : completed) {
       const bool is_send = each.direction == Direction::send;
       const std::size_t sender = is_send ? rank : (rank + size() - 1) % size();
       const Sent& sent = messages_[each.message];
       end_ns = std::max(end_ns, std::max(sent.sends_ns[sender], sent.receives_ns[(sender + 1) % size()]) +
-                                    sent.what.wire_ns);
+                                    sent.what.wire_ns_from(sender));
     }
-    for (const Posted& each : own.posted) {
+    for (const Posted& each : completed) {
       const bool is_send = each.direction == Direction::send;
       const std::size_t sender = is_send ? rank : (rank + size() - 1) % size();
       const Sent& sent = messages_[each.message];
@@ -165,7 +171,6 @@ void PlantedJob::complete(std::string_view function, std::uint64_t call_site, st
       half.kind = trace::RecordKind::message_half;
       builders_[rank].raw(half);
     }
-    own.posted.clear();
     builders_[rank].call(
         {.function = function, .begin = own.now_ns, .end = end_ns, .bytes = bytes, .call_site = call_site});
     own.now_ns = end_ns + between_calls_ns;
@@ -179,7 +184,7 @@ void PlantedJob::waitall(std::string_view name) {
 void PlantedJob::recv(const PlantedMessage& message) {
   const std::uint64_t site = site_of("MPI_Recv", message.name);
   post(message, Direction::receive, site);
-  complete("MPI_Recv", site, message.bytes, true);
+  complete("MPI_Recv", site, message.bytes, true, false);
 }
 
 void PlantedJob::sendrecv(const PlantedMessage& message) {

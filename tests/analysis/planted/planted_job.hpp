@@ -31,6 +31,10 @@ struct PlantedMessage {
   std::string_view name;
   std::uint64_t wire_ns;  ///< once both sides are posted
   std::uint64_t bytes = 1 << 20;
+  std::uint64_t more_from_rank_0_ns = 0;  ///< on the wire
+  [[nodiscard]] std::uint64_t wire_ns_from(std::size_t rank) const {
+    return wire_ns + (rank == 0 ? more_from_rank_0_ns : 0);
+  }
 };
 
 /// Runs what each rank does, call by call: all ranks do the first, then all the second. Each MPI call of a
@@ -47,6 +51,7 @@ class PlantedJob {
   void copy(std::uint8_t kind, std::uint64_t bytes, std::uint64_t time_ns);
   void isend(const PlantedMessage& message);
   void irecv(const PlantedMessage& message);
+  /// Completes what else is posted to be received, but no send.
   void recv(const PlantedMessage& message);
   void sendrecv(const PlantedMessage& message);
   /// Waits for everything that is posted.
@@ -82,8 +87,9 @@ class PlantedJob {
   [[nodiscard]] std::uint64_t site_of(std::string_view function, std::string_view name);
   [[nodiscard]] std::size_t next_message(const PlantedMessage& message, trace::Direction direction);
   void post(const PlantedMessage& message, trace::Direction direction, std::uint64_t call_site);
-  /// Completes what is posted of all ranks, in a call that begins now.
-  void complete(std::string_view function, std::uint64_t call_site, std::uint64_t bytes, bool is_blocking);
+  /// Completes what is posted of all ranks, in a call that begins now; but for sends, if it is no `of_sends`.
+  void complete(std::string_view function, std::uint64_t call_site, std::uint64_t bytes, bool is_blocking,
+                bool of_sends = true);
 
   std::vector<Rank> ranks_;
   std::vector<RecordingBuilder> builders_;
