@@ -1,5 +1,5 @@
 # Finds a Fortran compiler, and for each family of MPI the modules and libraries that its own compiler wrapper names
-# (Debian: mpifort.mpich, mpifort.openmpi). Defines for each family that has them
+# (Debian: mpifort.mpich; Red Hat: /usr/lib64/mpich/bin/mpifort). Defines for each family that has them
 #   penstock_fortran_<family>       interface target
 # Neither the preload library nor the tool needs any of it.
 include_guard()
@@ -13,6 +13,7 @@ endif()
 foreach(family IN LISTS PENSTOCK_MPI_FAMILIES)
   string(TOUPPER ${family} upper)
   find_program(PENSTOCK_${upper}_MPIFORT NAMES mpifort.${family})
+  find_program(PENSTOCK_${upper}_MPIFORT NAMES mpifort PATHS /usr/lib64/${family}/bin NO_DEFAULT_PATH)
   if(NOT CMAKE_Fortran_COMPILER_LOADED OR NOT PENSTOCK_${upper}_MPIFORT)
     message(STATUS "Penstock: no Fortran for ${family}: its tests are skipped")
     continue()

@@ -1,6 +1,6 @@
 # Finds MPICH and Open MPI side by side by their suffixed wrappers (Debian: mpicxx.mpich, mpicxx.openmpi). Elsewhere, as
 # with modules and Spack, mpicxx is the wrapper of the only one, and its headers tell which; MPICH stands for all that
-# share its ABI. PENSTOCK_<FAMILY>_MPICXX names another wrapper. Defines for each family found
+# share its ABI. Red Hat has either in a folder (/usr/lib64/mpich). PENSTOCK_<FAMILY>_MPICXX names another wrapper. Defines for each family found
 #   penstock_<family>               interface target: its <mpi.h>, and its library
 #   penstock_<family>_headers       the <mpi.h> only (for the preload library, which links no MPI)
 #   PENSTOCK_<FAMILY>_MPIEXEC       its mpiexec
@@ -23,6 +23,8 @@ foreach(family IN LISTS PENSTOCK_MPI)
     cmake_path(GET PENSTOCK_MPICXX PARENT_PATH beside)
     find_program(PENSTOCK_${upper}_MPIEXEC NAMES mpiexec HINTS ${beside})
   endif()
+  find_program(PENSTOCK_${upper}_MPICXX NAMES mpicxx PATHS /usr/lib64/${family}/bin NO_DEFAULT_PATH)
+  find_program(PENSTOCK_${upper}_MPIEXEC NAMES mpiexec PATHS /usr/lib64/${family}/bin NO_DEFAULT_PATH)
   if(NOT PENSTOCK_${upper}_MPICXX)
     message(STATUS "Penstock: ${family} not found (mpicxx.${family}, or mpicxx)")
     continue()

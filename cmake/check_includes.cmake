@@ -1,7 +1,7 @@
 # Includes go one way: each folder of the interposer, of the transports and of the analysis names here what it may include besides
 # itself, and nothing that is named below it. A new arrow is a line of this file, for a reviewer to see.
 #   cmake -D SOURCE=. -P cmake/check_includes.cmake
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 file(REAL_PATH "${SOURCE}" SOURCE)
 set(known "")
 

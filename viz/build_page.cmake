@@ -1,7 +1,7 @@
 # Builds the page with npm's packages, which are fetched where they are not those of the lock file.
 #   cmake -D SOURCE=viz -D PAGE=FILE -D WANTED=ON|AUTO|OFF [-D BUILT=FILE] -D NPM=… -D NODE=… -P build_page.cmake
 # BUILT: the page as a source archive brings it.
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 
 # Leaves the page out, unless it must be there.
 macro(leave_out why)

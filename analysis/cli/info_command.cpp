@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analysis/cli/commands.hpp"
-#include "analysis/cli/launch/elf_needs.hpp"
 #include "analysis/cli/launch/launch_plan.hpp"
+#include "analysis/cli/launch/library_search.hpp"
 #include "analysis/cli/manual/version.hpp"
 #include "analysis/cli/tuning_text.hpp"
 #include "analysis/report/text_figures.hpp"
@@ -101,6 +101,7 @@ void show_build(const transports::MachineInfo& machine) {
 int info() {
   const transports::MachineInfo machine = transports::survey();
   show_build(machine);
+  for (const Lack& each : lacks()) show_line("without", fmt::format("{}: {}", each.what, each.without));
   show_mpi();
   show_gpus(machine);
   show_library(

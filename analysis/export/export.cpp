@@ -13,12 +13,26 @@
 #include "analysis/export/otf2/otf2_export.hpp"
 #include "analysis/export/perfetto_export.hpp"
 #include "analysis/export/perfetto_packets.hpp"
+#include "analysis/naming/code_names.hpp"
 #include "analysis/naming/frame_names.hpp"
 #include "analysis/recording/job.hpp"
 #include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis::exports {
 namespace {
+
+/// Returns an empty string if this build writes that format, else why not.
+std::string why_not(Format format) {
+  switch (format) {
+    case Format::perfetto:
+      return why_no_perfetto();
+    case Format::otf2:
+      return why_no_otf2();
+    case Format::csv:
+      break;
+  }
+  return "";
+}
 
 bool is_ours(Format format, const std::filesystem::path& path) {
   switch (format) {
@@ -88,8 +102,8 @@ std::string viewer_note(const std::filesystem::path& file, std::uint64_t bytes) 
 }
 
 Outcome export_recording(const Request& request, const Progress& progress) {
-  if (const std::string why_not = why_no_otf2(); request.format == Format::otf2 && !why_not.empty()) {
-    throw TraceError({request.to, std::nullopt, why_not});
+  if (std::string why = why_not(request.format); !why.empty()) {
+    throw TraceError({request.to, std::nullopt, std::move(why)});
   }
   Job job = find_job(request.recording);
   Work work(request);
@@ -140,6 +154,7 @@ Outcome export_recording(const Request& request, const Progress& progress) {
   work.destination.commit();
   outcome.flaws.insert(outcome.flaws.begin(), std::make_move_iterator(job.flaws.begin()),
                        std::make_move_iterator(job.flaws.end()));
+  if (std::string why = why_no_lines(); !why.empty()) outcome.notes.push_back(std::move(why));
   if (request.format == Format::perfetto) {
     if (std::string note = viewer_note(request.to, outcome.bytes); !note.empty())
       outcome.notes.push_back(note);

@@ -254,6 +254,10 @@ class PerfettoExporter : public Exporter {
 
 }  // namespace
 
+std::string why_no_perfetto() {
+  return "";
+}
+
 std::unique_ptr<Exporter> make_perfetto_exporter(OutputFile& file, const JobClock& clock) {
   return std::make_unique<PerfettoExporter>(file, clock);
 }

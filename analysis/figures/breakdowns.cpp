@@ -9,6 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/naming/code_names.hpp"
+
 namespace penstock::analysis {
 namespace {
 
@@ -32,6 +34,19 @@ void add_flaws_of_modules(Report& report, const NamedModules& named) {
         is_newer_than(site.module, report.began_realtime_ns)) {
       report.flaws.push_back(
           {site.module, std::nullopt, "is newer than the recording; its call sites may be named wrongly"});
+    }
+  }
+}
+
+/// Notes that this build tells no lines, if a call site lacks one.
+void add_flaw_of_missing_lines(Report& report) {
+  const std::string why = why_no_lines();
+  if (why.empty()) return;
+  for (const CallSiteFigures& site : report.call_sites) {
+    if (site.line == 0 && !site.module.empty()) {
+      report.tells_lines = false;
+      report.flaws.push_back({site.module, std::nullopt, why});
+      return;
     }
   }
 }
@@ -111,6 +126,7 @@ void Breakdowns::finish(Report& report, SiteNames& names) {
   finish_call_sites(report, names);
   finish_call_paths(report, names);
   add_flaws_of_modules(report, names.modules());
+  add_flaw_of_missing_lines(report);
 }
 
 void Breakdowns::finish_peers(Report& report) const {

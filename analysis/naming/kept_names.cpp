@@ -132,7 +132,12 @@ const std::vector<SourcePlace>* KeptNames::find(const CodeAddress& code) const {
 
 void KeptNames::keep(const CodeAddress& code, const std::vector<SourcePlace>& places) {
   if (!file_.empty() && !places.empty() && code.build.by != trace::BuildBy::unknown) {
-    has_new_ = names_.try_emplace(code, places).second || has_new_;
+    const auto [known, is_new] = names_.try_emplace(code, places);
+    const bool has_line_now = known->second.front().line == 0 && places.front().line != 0;
+    if (has_line_now) {
+      known->second = places;
+    }
+    has_new_ = is_new || has_line_now || has_new_;
   }
 }
 

@@ -30,7 +30,8 @@ class KeptNames {
   explicit KeptNames(const std::filesystem::path& recording);
   /// Returns nullptr for what is not known. Names of an address stay valid as long as the object.
   [[nodiscard]] const std::vector<SourcePlace>* find(const CodeAddress& code) const;
-  /// Only for builds that a rebuilt file can be told from: others are left out.
+  /// Only for builds that a rebuilt file can be told from: others are left out. What is known already stays,
+  /// unless it has no line and this has one.
   void keep(const CodeAddress& code, const std::vector<SourcePlace>& places);
   /// Writes what has been added. Where the folder cannot be written, nothing is kept.
   void save();

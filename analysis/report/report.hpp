@@ -90,6 +90,7 @@ struct Report {
   std::vector<GpuPowerFigures> gpu_power;    ///< by first rank; empty: not recorded
   std::vector<NetworkFigures> network;       ///< by kind; empty: not known
   std::vector<std::string> rebuilt_modules;  ///< whose functions are not named; their flaws say so, too
+  bool tells_lines = true;                   ///< false: this build lacks what that takes; a flaw says so
   std::vector<NoticeFigures> notices;
   std::vector<Flaw> flaws;
 };

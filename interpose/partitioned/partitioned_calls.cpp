@@ -88,6 +88,11 @@ int mark_range_ready(int first, int last, MPI_Request request) {
 template <typename List>
 List list_of_partitions(int (*)(int, List, MPI_Request));
 using PartitionList = decltype(list_of_partitions(&PMPI_Pready_list));
+/// const void*, in MPICH 4.0 void*
+template <typename Buffer>
+Buffer buffer_to_send(int (*)(Buffer, int, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Info,
+                              MPI_Request*));
+using BufferToSend = decltype(buffer_to_send(&PMPI_Psend_init));
 
 int mark_list_ready(int length, PartitionList list, MPI_Request request) {
   const FoundMessage found = find_message(request);
@@ -139,7 +144,7 @@ using namespace penstock::interpose;
   }                                                                                                        \
   PENSTOCK_OUT_OF_MEMORY(communicator)
 
-PENSTOCK_PARTITIONED_INIT(Psend_init, send, const void*)
+PENSTOCK_PARTITIONED_INIT(Psend_init, send, BufferToSend)
 PENSTOCK_PARTITIONED_INIT(Precv_init, receive, void*)
 
 PENSTOCK_EXPORT int MPI_Pready(int partition, MPI_Request request) try {

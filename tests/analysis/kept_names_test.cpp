@@ -72,6 +72,18 @@ TEST(KeptNames, grow_from_command_to_command) {
     expect_two_places(kept.find(code_of("app", address)));
 }
 
+TEST(KeptNames, with_lines_take_the_place_of_those_without) {
+  const std::vector<SourcePlace> without_lines = {{"outer", "outer", "", 0}};
+  const TemporaryDirectory directory;
+  for (const auto* const places : {&without_lines, &two_places, &without_lines}) {
+    KeptNames kept(directory.path());
+    kept.keep(code_of("app", 5), *places);
+    kept.save();
+  }
+  const KeptNames kept(directory.path());
+  expect_two_places(kept.find(code_of("app", 5)));
+}
+
 TEST(KeptNames, may_be_read_by_those_who_may_read_the_recordings) {
   using std::filesystem::perms;
   const perms own = perms::owner_read | perms::owner_write;

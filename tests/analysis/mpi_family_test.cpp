@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "analysis/cli/launch/elf_needs.hpp"
+#include "analysis/cli/launch/library_search.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::cli {

@@ -15,11 +15,12 @@ stand_in() {
   chmod +x "$work/bin/$1"
 }
 mkdir "$work/bin"
-for tool in bash sh awk sort comm tr dirname mktemp tail cat rm env script; do
+for tool in bash sh awk grep sort comm tr dirname mktemp tail cat rm env script; do
   ln -s "$(command -v $tool)" "$work/bin/$tool"
 done
 stand_in dpkg-query 'exit 1'
 stand_in apt-get "echo \"\$@\" >>$work/apt-calls"
+stand_in apt-cache 'exit 0'
 
 # ARGUMENT…: exit code in `status`, all it prints in `output`
 bootstrap() {
@@ -38,6 +39,11 @@ bootstrap tools
 expect 'without root and sudo it exits 1' [ "$status" -eq 1 ]
 expect 'and says the one command to run' prints 'apt-get update && apt-get install -y ccache chromium clang clang-format cmake dpkg-dev firefox-esr g++'
 expect 'and does not call apt-get' [ ! -e "$work/apt-calls" ]
+
+stand_in dpkg-query 'for package in "$@"; do [ "$package" = libprotozero-dev ] || echo "ii  $package"; done'
+bootstrap tools
+expect 'where only an optional package is missing it goes on, and says so' eval '[ "$status" -eq 0 ] && prints "not installed, and optional: libprotozero-dev"'
+stand_in dpkg-query 'exit 1'
 
 stand_in sudo 'exit 1'
 bootstrap tools
@@ -75,6 +81,12 @@ stand_in npm 'exit 0'
 bootstrap tools
 expect 'an npm that came by another way is left alone' eval '! tail -n 1 "$work/apt-calls" | grep -qE " (nodejs|npm) "'
 rm "$work/bin/npm"
+
+stand_in apt-cache 'case "$2" in libopen-trace-format2-dev | mpich) exit 100;; esac'
+bootstrap tools
+expect 'an optional package that no repository has is left out' eval '! tail -n 1 "$work/apt-calls" | grep -q libopen-trace'
+expect 'and that is said' prints 'no package libopen-trace-format2-dev here: it is left out'
+expect 'others are asked for all the same' eval 'tail -n 1 "$work/apt-calls" | grep -q " mpich "'
 
 rm "$work/apt-calls"
 stand_in apt-get 'echo "E: no network" >&2; exit 100'

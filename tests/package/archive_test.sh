@@ -37,5 +37,10 @@ commit=$(git -C "$source" rev-parse HEAD)
 expect 'the commit is that of the archive' grep -qF "PENSTOCK_COMMIT \"${commit:0:12}\"" \
   "$tree/build/analysis/commit/penstock_commit.hpp"
 expect 'neither git nor npm was started' [ ! -e "$work/started" ]
+configured=$(build cmake --preset release -D PENSTOCK_PAGE=ON -D BUILD_TESTING=OFF -D 'PENSTOCK_WITHOUT=libdw;libelf;protozero;otf2;hwloc' 2>&1) || configured=
+for library in libdw libelf protozero otf2 hwloc; do
+  expect "it is configured without $library and says so" grep -q "Penstock: no $library: " <<<"$configured"
+done
+expect 'and then names none of them' eval '! grep -qE "code_names_by|/elf_needs\.cpp|perfetto_export\.cpp|otf2_export\.cpp|gmh|libdw\.so|libelf\.so" "$tree/build/build.ninja"'
 expect 'bootstrap installs no npm there' eval '! (cd "$tree" && sed -n "/^packages=/,/^# What a/p" bootstrap >list && . ./list && grep -q npm <<<"$packages")'
 exit $((failures > 0))

@@ -89,7 +89,7 @@ expect 'pkg-config names its folder' eval \
   '[ "$(PKG_CONFIG_PATH=$prefix/share/pkgconfig pkg-config --cflags-only-I penstock | xargs | sed s/-I// | xargs realpath)" = "$(realpath "$prefix/include/penstock")" ]'
 mkdir project
 cat >project/CMakeLists.txt <<'END'
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 project(user LANGUAGES C)
 find_package(Penstock 0.1 REQUIRED)
 get_target_property(folder Penstock::headers INTERFACE_INCLUDE_DIRECTORIES)

@@ -1,13 +1,13 @@
 # What CTest says of programs that say that they are skipped, registered as all are (PenstockMpiTest.cmake), in a
 # project of their own.
 #   cmake -D SOURCE=… -D FOLDER=… -D FAMILY=… -D MPIEXEC=… -D PROGRAM=… -P skipping_test.cmake
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${FOLDER})
 file(CREATE_LINK ${SOURCE}/tests ${FOLDER}/tests SYMBOLIC)
 string(TOUPPER ${FAMILY} upper)
 file(WRITE ${FOLDER}/CMakeLists.txt "
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 project(skipping LANGUAGES NONE)
 enable_testing()
 set(PENSTOCK_MPI_FAMILIES ${FAMILY})

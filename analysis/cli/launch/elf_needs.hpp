@@ -1,5 +1,5 @@
-// Reads whether a file is an ELF executable and which shared libraries it needs. Finds libraries nearly as
-// the loader does, to read their needs in turn; loads and runs nothing.
+// Reads whether a file is an ELF executable and which shared libraries it needs. In a build without libelf no
+// file is readable, and why_no_needs() says so.
 #pragma once
 
 #include <filesystem>
@@ -17,8 +17,7 @@ struct ElfNeeds {
 /// Returns nullopt if the file is not a readable ELF file.
 [[nodiscard]] std::optional<ElfNeeds> read_needs(const std::filesystem::path& file);
 
-/// Returns where the loader finds `library`, in its search order; empty if nowhere.
-[[nodiscard]] std::filesystem::path find_library(const std::string& library,
-                                                 const std::vector<std::string>& run_paths);
+/// Returns an empty string if this build reads files, else why not.
+[[nodiscard]] std::string why_no_needs();
 
 }  // namespace penstock::cli

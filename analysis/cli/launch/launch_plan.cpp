@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
 #include "analysis/cli/launch/elf_needs.hpp"
 #include "analysis/cli/launch/gpu_by_rank.hpp"
@@ -71,6 +72,9 @@ std::optional<MpiFamily> choose_family(const RunOptions& options, LaunchPlan& pl
       fmt::format("cannot determine which MPI {} uses, if any: it runs without Penstock (give --mpi mpich or "
                   "--mpi openmpi)",
                   options.command.front()));
+  if (std::string why = why_no_needs(); !why.empty()) {
+    plan.notes.push_back(std::move(why));
+  }
   return std::nullopt;
 }
 

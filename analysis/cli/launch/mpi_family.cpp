@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/cli/launch/elf_needs.hpp"
+#include "analysis/cli/launch/library_search.hpp"
 
 namespace penstock::cli {
 

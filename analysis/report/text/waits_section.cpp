@@ -91,7 +91,7 @@ std::string hint_at_wrapper(const Report& report) {
 /// Returns true if the largest call site has no line, and the program that ran may be why.
 bool lacks_debug_information(const Report& report) {
   const std::vector<std::string>& rebuilt = report.rebuilt_modules;
-  return !report.call_sites.empty() && report.call_sites.front().line == 0 &&
+  return report.tells_lines && !report.call_sites.empty() && report.call_sites.front().line == 0 &&
          !report.call_sites.front().module.empty() &&
          std::find(rebuilt.begin(), rebuilt.end(), report.call_sites.front().module) == rebuilt.end();
 }

@@ -12,9 +12,11 @@
 
 #include "analysis/recording/job.hpp"
 #include "analysis/recording/rank_trace.hpp"
-#include "tests/analysis/export/perfetto_reader.hpp"
 #include "tests/analysis/job_test_main.hpp"
 #include "tests/analysis/recording_builder.hpp"
+#ifdef PENSTOCK_HAS_PROTOZERO
+#include "tests/analysis/export/perfetto_reader.hpp"
+#endif
 #ifdef PENSTOCK_HAS_OTF2
 #include "tests/analysis/export/otf2_reader.hpp"
 #endif
@@ -64,6 +66,7 @@ class JobExport : public ::testing::Test {
   static inline testing::TemporaryDirectory* directory_ = nullptr;
 };
 
+#ifdef PENSTOCK_HAS_PROTOZERO
 TEST_F(JobExport, perfetto_has_every_call_kernel_and_transfer_at_its_time_and_every_message) {
   export_to("--perfetto", "trace");
   const testing::PerfettoTrace trace = testing::read_perfetto(at("trace"));
@@ -95,6 +98,7 @@ TEST_F(JobExport, perfetto_has_every_call_kernel_and_transfer_at_its_time_and_ev
   EXPECT_EQ(2 * flows.size(), sum([](const RankTrace& rank) { return rank.halves.size(); }));
   for (const auto& [flow, ends] : flows) EXPECT_EQ(ends, 101) << "flow " << flow;
 }
+#endif
 
 TEST_F(JobExport, the_tables_have_a_row_a_record) {
   export_to("--csv", "tables");
