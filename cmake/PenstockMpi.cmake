@@ -1,6 +1,7 @@
 # Finds MPICH and Open MPI side by side by their suffixed wrappers (Debian: mpicxx.mpich, mpicxx.openmpi). Elsewhere, as
 # with modules and Spack, mpicxx is the wrapper of the only one, and its headers tell which; MPICH stands for all that
-# share its ABI. Red Hat has either in a folder (/usr/lib64/mpich). PENSTOCK_<FAMILY>_MPICXX names another wrapper. Defines for each family found
+# share its ABI. Red Hat has either in a folder (/usr/lib64/mpich). PENSTOCK_<FAMILY>_MPICXX names another wrapper. Defines
+# for each family found
 #   penstock_<family>               interface target: its <mpi.h>, and its library
 #   penstock_<family>_headers       the <mpi.h> only (for the preload library, which links no MPI)
 #   PENSTOCK_<FAMILY>_MPIEXEC       its mpiexec
