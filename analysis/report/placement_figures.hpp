@@ -1,5 +1,4 @@
-// The part of a report about where each rank runs, its cores and GPUs, and its words, which text, JSON and
-// page share.
+// The part of a report about where each rank runs: its cores and GPUs.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +6,6 @@
 #include <vector>
 
 namespace penstock::analysis {
-
-struct Report;
 
 struct PlacementFigures {
   std::int32_t rank = 0;
@@ -26,10 +23,8 @@ struct PlacementFigures {
 };
 
 /// Returns the PCI address of such a GPU.
-[[nodiscard]] std::string address_of(const std::string& gpu);
-
-/// Returns a sentence for each mistake of a launcher: ranks that share a GPU though they see more, ranks that
-/// have fewer cores than they are. It names the host that has the most such ranks.
-[[nodiscard]] std::vector<std::string> misplaced_texts(const Report& report);
+[[nodiscard]] inline std::string address_of(const std::string& gpu) {
+  return gpu.substr(0, gpu.find(' '));
+}
 
 }  // namespace penstock::analysis

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/conclusions/misplaced.hpp"
 #include "analysis/report/json/report_json.hpp"
 #include "analysis/report/text/report_text.hpp"
 #include "tests/analysis/recording_builder.hpp"

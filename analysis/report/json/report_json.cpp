@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/report/conclusions/headline.hpp"
+#include "analysis/report/conclusions/misplaced.hpp"
 #include "analysis/report/json/json_parts.hpp"
 
 namespace penstock::analysis {

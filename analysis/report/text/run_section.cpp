@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/report/conclusions/headline.hpp"
+#include "analysis/report/conclusions/misplaced.hpp"
 #include "analysis/report/text/sections.hpp"
 
 namespace penstock::analysis {

@@ -1,4 +1,4 @@
-#include "analysis/report/placement_figures.hpp"
+#include "analysis/report/conclusions/misplaced.hpp"
 
 #include <fmt/format.h>
 
@@ -97,10 +97,6 @@ std::string worst_of(const std::map<std::string, RanksOfHost>& hosts, Mistake (*
 }
 
 }  // namespace
-
-std::string address_of(const std::string& gpu) {
-  return gpu.substr(0, gpu.find(' '));
-}
 
 std::vector<std::string> misplaced_texts(const Report& report) {
   std::map<std::string, RanksOfHost> hosts;
