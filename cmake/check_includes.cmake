@@ -114,7 +114,7 @@ may_include(analysis/job_timeline analysis/tables analysis/joining analysis/caus
 may_include(analysis/cli/launch analysis/tables)
 may_include(analysis/cli/options analysis/layout analysis/report analysis/report/conclusions analysis/comparison analysis/pipeline)
 may_include(analysis/cli/manual analysis/layout analysis/joining analysis/causes analysis/report analysis/report/conclusions)
-may_include(analysis/cli analysis/layout analysis/recording analysis/sharing analysis/report analysis/report/conclusions analysis/report/text
+may_include(analysis/cli analysis/tables analysis/layout analysis/recording analysis/sharing analysis/report analysis/report/conclusions analysis/report/text
             analysis/report/json analysis/comparison analysis/export/common analysis/export analysis/unfinished
             analysis/pipeline analysis/scaling analysis/job_timeline analysis/cli/launch analysis/cli/manual analysis/cli/options)
 

@@ -1,9 +1,14 @@
 # What a compiler wrapper of MPI knows: where its headers and libraries are, and which family it belongs to.
 
-# penstock_folders_of_wrapper(<wrapper> <includes> <libraries>): sets two lists of folders. MPICH prints "g++ … -I… -L… -l…"
-# for -show, Open MPI for --showme; both words are known to both.
+# penstock_folders_of_wrapper(<wrapper> <includes> <libraries>): sets two lists of folders; both are NOTFOUND if the wrapper
+# fails. MPICH prints "g++ … -I… -L… -l…" for -show, Open MPI for --showme; both words are known to both.
 function(penstock_folders_of_wrapper wrapper includes libraries)
-  execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE result ERROR_QUIET)
+  if(NOT result EQUAL 0)
+    set(${includes} NOTFOUND PARENT_SCOPE)
+    set(${libraries} NOTFOUND PARENT_SCOPE)
+    return()
+  endif()
   string(REGEX MATCHALL "-I[^ ]+" found_includes "${line}")
   string(REGEX MATCHALL "-L[^ ]+" found_libraries "${line}")
   list(TRANSFORM found_includes REPLACE "^-I" "")

@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 #include <optional>
-#include <string_view>
+
+#include "analysis/tables/number.hpp"
 
 namespace penstock::cli {
 
@@ -116,15 +116,9 @@ std::unique_ptr<MpiTeam::Library> open_openmpi() {
              : std::make_unique<LibraryOf<void*>>(library, world, byte, nullptr);
 }
 
-std::optional<std::size_t> number_in(const char* variable) noexcept {
+std::optional<std::size_t> number_set(const char* variable) noexcept {
   const char* const text = std::getenv(variable);
-  if (text == nullptr) {
-    return std::nullopt;
-  }
-  std::size_t number = 0;
-  const std::string_view digits(text);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  return error == std::errc() && end == digits.data() + digits.size() ? std::optional(number) : std::nullopt;
+  return text == nullptr ? std::nullopt : analysis::number_in<std::size_t>(text);
 }
 
 }  // namespace
@@ -140,8 +134,8 @@ Launched launched() noexcept {
   for (const Variables& each :
        {Variables{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", true},
         Variables{"PMI_RANK", "PMI_SIZE", false}, Variables{"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", false}}) {
-    const std::optional<std::size_t> own = number_in(each.own);
-    const std::optional<std::size_t> processes = number_in(each.processes);
+    const std::optional<std::size_t> own = number_set(each.own);
+    const std::optional<std::size_t> processes = number_set(each.processes);
     if (own && processes && *own < *processes) {
       const bool by_pmix = std::getenv("PMIX_RANK") != nullptr && std::getenv("PMI_RANK") == nullptr;
       return {*own, *processes, each.by_openmpi || by_pmix};

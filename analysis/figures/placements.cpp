@@ -1,21 +1,12 @@
 #include "analysis/figures/placements.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <utility>
 
+#include "analysis/tables/number.hpp"
+
 namespace penstock::analysis {
-namespace {
-
-/// Returns 0 for a text that is no number.
-std::uint64_t number_in(const std::string& text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? number : 0;
-}
-
-}  // namespace
 
 void Placements::add(const RankInput& rank) {
   PlacementFigures placement;
@@ -24,7 +15,7 @@ void Placements::add(const RankInput& rank) {
     const std::string& value = rank.trace.strings.at(each.value);
     if (name == "cores") placement.cores = value;
     if (name == "gpu") placement.gpus.push_back(value);
-    if (name == "visible_gpus") placement.visible_gpus = number_in(value);
+    if (name == "visible_gpus") placement.visible_gpus = number_in<std::uint64_t>(value).value_or(0);
   }
   if (placement.cores.empty() && placement.gpus.empty()) return;
   placement.rank = rank.trace.header.world_rank;

@@ -22,3 +22,11 @@ expect_family(upstream_mpich "#define MPICH_VERSION \"4.3.0\"" mpich)
 expect_family(intel "#define I_MPI_VERSION \"2021.14\"\n#define MPICH_VERSION \"3.4a2\"" mpich)
 expect_family(openmpi "#define OMPI_MAJOR_VERSION 5" openmpi)
 expect_family(another "#define MPI_VERSION 3" "")
+
+# a plain mpicxx that knows no -show must not end the search for those with a suffix
+file(WRITE ${FOLDER}/fails/mpicxx "#!/bin/sh\nexit 1\n")
+file(CHMOD ${FOLDER}/fails/mpicxx PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE)
+penstock_family_of_wrapper(${FOLDER}/fails/mpicxx found)
+if(NOT found STREQUAL "")
+  message(FATAL_ERROR "a wrapper that fails is said to be of ${found}")
+endif()

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <string_view>
 #include <system_error>
+
+#include "analysis/cli/launch/split.hpp"
+#include "analysis/tables/number.hpp"
 
 namespace penstock::cli {
 namespace {
@@ -25,12 +27,6 @@ std::string first_line_of(const fs::path& file) {
   std::string line;
   std::getline(in, line);
   return line;
-}
-
-std::optional<std::size_t> number_in(std::string_view text) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
 
 /// Returns the value of a line "Key: \t value" of a file; empty: it has none.
@@ -70,21 +66,10 @@ std::vector<HostGpu> gpus_of_driver(const fs::path& root) {
   return gpus;
 }
 
-std::vector<std::string> words_between_commas(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    words.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  std::erase(words, "");
-  return words;
-}
-
 /// Returns the GPU that an entry of CUDA_VISIBLE_DEVICES means; its place is not known if the driver has none
 /// such.
 HostGpu gpu_named(const std::string& entry, const std::vector<HostGpu>& all) {
-  if (const std::optional<std::size_t> number = number_in(entry)) {
+  if (const auto number = analysis::number_in<std::size_t>(entry)) {
     return {entry, *number < all.size() ? all[*number].near : analysis::Cores()};
   }
   const auto is_meant = [&](const HostGpu& each) { return each.name.starts_with(entry); };
@@ -99,7 +84,7 @@ std::vector<HostGpu> gpus_to_choose_from(const fs::path& root) {
   const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
   if (visible == nullptr) return all;
   std::vector<HostGpu> named;
-  for (const std::string& each : words_between_commas(visible)) named.push_back(gpu_named(each, all));
+  for (const std::string& each : split(visible, ',')) named.push_back(gpu_named(each, all));
   return named;
 }
 
@@ -110,7 +95,7 @@ std::optional<std::size_t> rank_on_host() {
         "PALS_LOCAL_RANKID", "JSM_NAMESPACE_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK"}) {
     const char* const value = std::getenv(name);
     if (value == nullptr) continue;
-    if (const std::optional<std::size_t> rank = number_in(value)) return rank;
+    if (const auto rank = analysis::number_in<std::size_t>(value)) return rank;
   }
   return std::nullopt;
 }

@@ -8,20 +8,10 @@
 #include <system_error>
 #include <utility>
 
+#include "analysis/cli/launch/split.hpp"
+
 namespace penstock::cli {
 namespace {
-
-std::vector<std::string> split(std::string_view list, char separator) {
-  std::vector<std::string> items;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(separator), list.size());
-    if (end != 0) {
-      items.emplace_back(list.substr(0, end));
-    }
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return items;
-}
 
 void add_configured_folders(const std::filesystem::path& file, std::vector<std::string>& to, int depth) {
   constexpr int deepest = 4;
