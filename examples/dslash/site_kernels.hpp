@@ -62,6 +62,43 @@ __device__ inline double read_fresh(const double* number) {
   return *static_cast<const volatile double*>(number);
 }
 
+/// Adds the slices' sums in order. All threads load first: one that loads and adds in turns waits for memory
+/// each time.
+template <int count>
+__device__ void add_slices(const SumRoom& room, unsigned side, unsigned slices) {
+  __shared__ double loaded[count][block_threads];
+  const auto z_blocks = static_cast<unsigned>(room.z_blocks);
+  const unsigned blocks = slices * z_blocks;
+  const unsigned loaded_at_once = block_threads / z_blocks * z_blocks;
+  double total = 0;
+  for (unsigned first = 0; first < blocks; first += loaded_at_once) {
+    const unsigned here = first + loaded_at_once < blocks ? loaded_at_once : blocks - first;
+    if (threadIdx.x < here) {
+      const std::size_t at = (std::size_t{side} * blocks + first + threadIdx.x) * most_sums;
+      for (unsigned i = 0; i < count; ++i) {
+        loaded[i][threadIdx.x] = read_fresh(room.z_block_sums + at + i);
+        if (room.z_block_sums_on_host != nullptr) {
+          room.z_block_sums_on_host[at + i] = loaded[i][threadIdx.x];
+        }
+      }
+    }
+    __syncthreads();
+    if (threadIdx.x < count) {
+      for (unsigned slice = 0; slice < here; slice += z_blocks) {
+        double of_slice = 0;
+        for (unsigned z_block = slice; z_block < slice + z_blocks; ++z_block) {
+          of_slice += loaded[threadIdx.x][z_block];
+        }
+        total += of_slice;
+      }
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x < count) {
+    room.totals[side * most_sums + threadIdx.x] = total;
+  }
+}
+
 template <int count>
 __device__ void finish_sums(double (&sums)[count], const SumRoom& room) {
   const unsigned slice = blockIdx.y;
@@ -97,18 +134,9 @@ __device__ void finish_sums(double (&sums)[count], const SumRoom& room) {
       }
     }
   }
-  if (!is_last(arrived + slices, slices) || threadIdx.x >= count) {
-    return;
+  if (is_last(arrived + slices, slices)) {
+    add_slices<count>(room, side, slices);
   }
-  double total = 0;
-  for (unsigned each = 0; each < slices; ++each) {
-    double of_slice = 0;
-    for (unsigned z_block = 0; z_block < z_blocks; ++z_block) {
-      of_slice += read_fresh(z_block_sums + (each * z_blocks + z_block) * most_sums + threadIdx.x);
-    }
-    total += of_slice;
-  }
-  room.totals[side * most_sums + threadIdx.x] = total;
 }
 
 namespace kernels {

@@ -50,12 +50,15 @@ Sums::Sums(const Team& team, Reduction reduction, example::Exchange exchange, in
                  "clear counters");
   example::check(cudaMemset(on_device_.get(), 0, count * sizeof(double)), "clear sums");
   example::check(cudaDeviceSynchronize(), "wait for cleared sums");
-  double* mapped = on_device_.get();
+  room_ = {partials_.get(), arrived_.get(), on_device_.get(), nullptr, on_device_.get() + first_total_,
+           z_blocks_};
   if (!is_on_device_) {
     std::fill_n(on_host_.get(), count, 0.0);
+    double* mapped = nullptr;
     example::check(cudaHostGetDevicePointer(&mapped, on_host_.get(), 0), "map sums");
+    room_.z_block_sums_on_host = reduction == Reduction::by_slice ? mapped : nullptr;
+    room_.totals = mapped + first_total_;
   }
-  room_ = {partials_.get(), arrived_.get(), mapped, mapped + first_total_, z_blocks_};
 }
 
 Sums::OfSides Sums::finish(const example::Stream& stream, const Selection& sides) {

@@ -174,9 +174,10 @@ struct HopArguments {
 struct SumRoom {
   double* partials;      ///< of thread blocks
   unsigned* arrived;     ///< thread blocks of each slice, then slices; zero in between
-  double* z_block_sums;  ///< four for each block of planes of each slice
-  double* totals;        ///< four
-  int z_blocks = 1;      ///< of a slice, whose sums are added in order
+  double* z_block_sums;  ///< four for each block of planes of each slice, in device memory: kernels read them
+  double* z_block_sums_on_host;  ///< copies of them, if the host wants them
+  double* totals;                ///< four, perhaps in mapped host memory: kernels only write them
+  int z_blocks = 1;              ///< of a slice, whose sums are added in order
 };
 
 constexpr int most_sums = 4;
