@@ -65,16 +65,26 @@ std::string_view without_namespaces(std::string_view name) {
   return name.substr(begin);
 }
 
-std::string without_template_arguments(std::string_view name) {
+/// Puts `instead` for each list of template arguments. That of a lambda expression, "<lambda()>", is its
+/// name.
+std::string without_template_arguments(std::string_view name, std::string_view instead = "") {
   std::string plain;
   int depth = 0;
+  bool is_lambda = false;
   for (std::size_t i = 0; i < name.size(); ++i) {
     if (depth == 0 && begins_operator(name.substr(i))) {
       return plain.append(name.substr(i));
     }
-    depth += name[i] == '<' ? 1 : 0;
-    if (depth == 0) plain += name[i];
+    if (name[i] == '<') {
+      if (depth == 0) {
+        is_lambda = name.substr(i).starts_with("<lambda");
+        if (!is_lambda) plain += instead;
+      }
+      ++depth;
+    }
+    if (depth == 0 || is_lambda) plain += name[i];
     depth -= name[i] == '>' ? 1 : 0;
+    is_lambda = is_lambda && depth > 0;
   }
   return plain;
 }
@@ -86,6 +96,19 @@ bool matches_name(std::string_view pattern, std::string_view name) {
   return matches(pattern, name) || matches(pattern, alone) ||
          matches(pattern, without_template_arguments(name)) ||
          matches(pattern, without_template_arguments(alone));
+}
+
+std::string short_symbol(std::string_view name) {
+  constexpr std::size_t longest = 40;
+  if (name.size() <= longest) {
+    return std::string(name);
+  }
+  std::string plain = without_template_arguments(name, "<…>");
+  constexpr std::string_view anonymous = "(anonymous namespace)::";
+  for (std::size_t at = plain.find(anonymous); at != std::string::npos; at = plain.find(anonymous)) {
+    plain.erase(at, anonymous.size());
+  }
+  return plain;
 }
 
 std::string readable_symbol(const std::string& symbol) {

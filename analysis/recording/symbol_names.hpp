@@ -10,6 +10,10 @@ namespace penstock::analysis {
 /// are long and add little.
 [[nodiscard]] std::string readable_symbol(const std::string& symbol);
 
+/// Turns a readable name of more than 40 bytes, as templates have, into one for sentences: "ns::(anonymous
+/// namespace)::Solver<A, B<C>>::run" into "ns::Solver<…>::run". Others stay as they are.
+[[nodiscard]] std::string short_symbol(std::string_view name);
+
 /// Returns true if the user's pattern stands for a function or kernel of this readable name: whole, or
 /// without its namespaces, its template arguments or both, as "hop", "hop*" and "kernels::hop" do for
 /// "kernels::hop<float, 3>".

@@ -8,9 +8,10 @@
 namespace penstock::analysis {
 namespace {
 
-/// Returns the longest gap after which a kernel counts as queued behind the one it had to wait for; after a
-/// longer gap it waited for its launch. Launches take some microseconds. Streams of a simulated GPU are
-/// threads; they wake each other, which takes longer on few cores.
+/// Returns the longest gap after which a kernel counts as queued behind the one it had to wait for, where it
+/// is not known when it was launched; after a longer gap it waited for its launch. Launches take some
+/// microseconds. Streams of a simulated GPU are threads; they wake each other, which takes longer on few
+/// cores.
 std::uint64_t queued_gap_ns(const RankTrace& rank) {
   return rank.has(trace::feature::simulated) ? 1'000'000 : 5'000;
 }
@@ -46,7 +47,8 @@ std::vector<RankLayout::Kernel> ReplayGraph::add_kernels(
                                   .position = static_cast<std::uint32_t>(position),
                                   .work = Work::kernel,
                                   .ends = true});
-    const std::uint64_t launched_own_ns = launched_by[nodes_of.size()];
+    const bool is_launch_known = kernel->issued_ns != 0;
+    const std::uint64_t launched_own_ns = is_launch_known ? kernel->issued_ns : launched_by[nodes_of.size()];
     const std::uint64_t launched_ns =
         launched_own_ns > kernel->begin_ns ? begin_ns : reference_ns(rank, launched_own_ns);
     nodes_of.push_back(node);
@@ -65,15 +67,17 @@ std::vector<RankLayout::Kernel> ReplayGraph::add_kernels(
     std::sort(waited_for.begin(), waited_for.end());
     // The kernel was launched before the last of them ended; or, if the launch time is unknown, it began so
     // soon that it must have been.
-    const bool was_queued = !waited_for.empty() && (launched_ns <= waited_for.back().first ||
-                                                    begin_ns - waited_for.back().first <= gap_ns);
+    const bool was_queued =
+        !waited_for.empty() && (launched_ns <= waited_for.back().first ||
+                                (!is_launch_known && begin_ns - waited_for.back().first <= gap_ns));
     for (const auto& each : waited_for) {
       const bool is_last = &each == &waited_for.back();
       loose_edges_.push_back(
           {node, {.from = each.second, .lag_ns = is_last && was_queued ? begin_ns - each.first : 0}});
     }
     if (!was_queued) {
-      if (const NodeId launch = last_before(own.host, begin_ns); launch != none) {
+      if (const NodeId launch = last_before(own.host, is_launch_known ? launched_ns : begin_ns);
+          launch != none) {
         loose_edges_.push_back({node, {.from = launch, .lag_ns = begin_ns - nodes_[launch].observed_ns}});
       }
     }

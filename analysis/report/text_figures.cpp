@@ -8,6 +8,7 @@
 
 #include "analysis/joining/message_class.hpp"
 #include "analysis/layout/text_table.hpp"
+#include "analysis/recording/symbol_names.hpp"
 
 namespace penstock::analysis {
 namespace {
@@ -190,12 +191,14 @@ std::string command_text(std::string_view command_line) {
 }
 
 std::string place_text(const CallSiteFigures& site) {
-  return printable(site.function.empty() ? position_of(site) : position_of(site) + " " + site.function);
+  return printable(site.function.empty() ? position_of(site)
+                                         : position_of(site) + " " + short_symbol(site.function));
 }
 
 std::string place_in_sentence(const CallSiteFigures& site) {
-  return printable(site.function.empty() ? position_of(site)
-                                         : fmt::format("{} ({})", site.function, position_of(site)));
+  return printable(site.function.empty()
+                       ? position_of(site)
+                       : fmt::format("{} ({})", short_symbol(site.function), position_of(site)));
 }
 
 }  // namespace penstock::analysis

@@ -59,7 +59,8 @@ class TimeUnit {
 [[nodiscard]] std::string short_version(std::string_view version);
 /// Turns "/home/me/app --steps 3" into "app --steps 3".
 [[nodiscard]] std::string command_text(std::string_view command_line);
-/// Returns "halo.cpp:120 exchange" for a table: the identifying part comes first.
+/// Returns "halo.cpp:120 exchange" for a table: the identifying part comes first. Functions' names are
+/// short_symbol()s.
 [[nodiscard]] std::string place_text(const CallSiteFigures& site);
 /// Returns "exchange (halo.cpp:120)" for a sentence.
 [[nodiscard]] std::string place_in_sentence(const CallSiteFigures& site);

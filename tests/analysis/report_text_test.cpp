@@ -8,6 +8,7 @@
 #include "analysis/layout/text_table.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/report/conclusions/headline.hpp"
+#include "analysis/report/text_figures.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {

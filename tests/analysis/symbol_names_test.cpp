@@ -37,5 +37,20 @@ TEST(SymbolNames, are_matched_with_namespaces_and_template_arguments_or_without)
   EXPECT_FALSE(matches_name("B", "std::vector<A<int>::B>::of"));
 }
 
+TEST(SymbolNames, are_short_in_sentences_where_they_are_long) {
+  EXPECT_EQ(short_symbol("halo::Exchange<double, 3>::start"), "halo::Exchange<double, 3>::start");
+  EXPECT_EQ(short_symbol(
+                "slowest_s<dslash::(anonymous namespace)::BiCgStab<dslash::Single, dslash::Single>::timed()::"
+                "<lambda()> >"),
+            "slowest_s<…>");
+  EXPECT_EQ(short_symbol(
+                "dslash::(anonymous namespace)::BiCgStab<dslash::Single, dslash::Half>::timed()::<lambda()>"),
+            "dslash::BiCgStab<…>::timed()::<lambda()>");
+  EXPECT_EQ(short_symbol("Kokkos::Impl::ParallelFor<Pack<Kokkos::View<double*> >, Policy>::operator()"),
+            "Kokkos::Impl::ParallelFor<…>::operator()");
+  EXPECT_EQ(short_symbol("a_function_of_c_whose_name_is_longer_than_most"),
+            "a_function_of_c_whose_name_is_longer_than_most");
+}
+
 }  // namespace
 }  // namespace penstock::analysis

@@ -1,0 +1,80 @@
+// Whether a kernel waited for the one before it or for its launch, when it is known when it was launched.
+// Times are ns.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "tests/analysis/report_on.hpp"
+
+namespace penstock::analysis {
+namespace {
+
+using testing::RecordingBuilder;
+using testing::whole_report_on;
+
+constexpr std::uint64_t kernel_ns = 10'000;
+constexpr std::uint64_t launch_ns = 1'000;
+constexpr std::uint32_t steps = 50;
+
+/// Two ranks that launch a kernel, wait for it and reduce. The GPU is idle for less time than queued kernels
+/// may be.
+std::vector<RecordingBuilder> short_reductions(std::uint64_t reduction_ns, std::uint64_t& total_ns) {
+  std::vector<RecordingBuilder> ranks;
+  for (std::uint32_t number = 0; number < 2; ++number) {
+    RecordingBuilder& rank = ranks.emplace_back(number, 2);
+    std::uint64_t host = 0;
+    for (std::uint32_t step = 0; step < steps; ++step) {
+      const std::uint64_t begin = host + launch_ns;
+      rank.launched_kernel(host, begin, begin + kernel_ns, "update");
+      rank.cuda_synchronisation(host + launch_ns / 2, begin + kernel_ns);
+      host = begin + kernel_ns + reduction_ns;
+      rank.call({.function = "MPI_Allreduce",
+                 .begin = host - reduction_ns,
+                 .end = host,
+                 .bytes = 8,
+                 .call_site = 0x20,
+                 .collective_ordinal = step + 1});
+    }
+    rank.runs(0, host);
+    total_ns = host;
+  }
+  return ranks;
+}
+
+std::uint64_t without_messages_ns(const ReplayFigures& replay) {
+  const auto found =
+      std::find_if(replay.what_if.begin(), replay.what_if.end(),
+                   [](const WhatIfFigures& each) { return each.what == "free_communication"; });
+  return found == replay.what_if.end() ? 0 : found->total_ns;
+}
+
+TEST(KernelLaunch, behind_a_short_reduction_waits_for_that) {
+  std::uint64_t total_ns = 0;
+  std::uint64_t free_ns = 0;
+  const Report report = whole_report_on(short_reductions(3'000, total_ns));
+  short_reductions(0, free_ns);
+  ASSERT_TRUE(report.replay) << report.why_no_replay;
+  EXPECT_EQ(report.replay->replayed_ns, total_ns);
+  EXPECT_NEAR(static_cast<double>(without_messages_ns(*report.replay)), static_cast<double>(free_ns), 3'000);
+}
+
+/// The next is launched while the one before runs, and begins a little later than that ends.
+TEST(KernelLaunch, before_the_end_of_the_one_before_is_queued) {
+  RecordingBuilder rank(0, 1);
+  std::uint64_t gpu = 0;
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    rank.launched_kernel(step * launch_ns, gpu + 500, gpu + 500 + kernel_ns, "update");
+    gpu += 500 + kernel_ns;
+  }
+  rank.call({.function = "MPI_Barrier", .begin = steps * launch_ns, .end = steps * launch_ns + 100});
+  rank.cuda_synchronisation(steps * launch_ns + 200, gpu);
+  rank.runs(0, gpu);
+  const Report report = whole_report_on({rank});
+  ASSERT_TRUE(report.replay) << report.why_no_replay;
+  EXPECT_EQ(report.replay->replayed_ns, gpu);
+  EXPECT_NEAR(static_cast<double>(without_messages_ns(*report.replay)), static_cast<double>(gpu), 200);
+}
+
+}  // namespace
+}  // namespace penstock::analysis
