@@ -82,7 +82,7 @@ void PartSums::add(const RankInput& rank) {
   IntervalSet files_in_mpi;
   files_in_mpi.assign_union_of(file_waits_);
   Dividing dividing(rank.window.window, unite(rank.hidden_by, rank.counted));
-  std::array<PartSet, 7> sets;
+  std::array<PartSet, 8> sets;
   auto next = sets.begin();
   const auto took = [&next](TimePart part, IntervalSet set) -> const IntervalSet& {
     *next = {part, std::move(set)};
@@ -105,6 +105,13 @@ void PartSums::add(const RankInput& rank) {
   const PlaceFinder places(mark_, rank);
   const std::int32_t number = trace.header.world_rank;
   other_copies_.add(places, number, took(TimePart::other_copies, dividing.take(timeline.copies)));
+  std::vector<Interval>& launched = dividing.list();
+  for (const trace::DeviceActivity& each : trace.kernels) {
+    if (each.own == 0 && each.issued_ns != 0 && each.issued_ns < each.begin_ns) {
+      launched.push_back({each.issued_ns, each.begin_ns});
+    }
+  }
+  kernel_launch_.add(places, number, took(TimePart::kernel_launch, dividing.take_listed()));
   cuda_synchronisation_.add(places, number,
                             took(TimePart::cuda_synchronisation, dividing.take(timeline.synchronised)));
   host_code_.add(places, number, took(TimePart::host_code, dividing.take_all()));
@@ -148,6 +155,7 @@ void PartSums::merge(PartSums&& part, const Renumbering& numbers) {
   ranks_on_gpus_ += part.ranks_on_gpus_;
   host_code_.merge(std::move(part.host_code_), numbers);
   other_copies_.merge(std::move(part.other_copies_), numbers);
+  kernel_launch_.merge(std::move(part.kernel_launch_), numbers);
   cuda_synchronisation_.merge(std::move(part.cuda_synchronisation_), numbers);
 }
 
@@ -184,6 +192,7 @@ void PartSums::finish(Report& report, SiteNames& names) {
   }
   report.host_code = host_code_.finish(names);
   report.other_copies = other_copies_.finish(names);
+  report.kernel_launch = kernel_launch_.finish(names);
   report.cuda_synchronisation = cuda_synchronisation_.finish(names);
 }
 

@@ -1,6 +1,6 @@
 // Divides each rank's time, and each step's, into parts that add up to the nanosecond
-// (report/part_figures.hpp has them in order of precedence). What no record tells of, such as launches and
-// the host's side of copies, is host code.
+// (report/part_figures.hpp has them in order of precedence). What no record tells of, such as the
+// host's side of copies, is host code; older recordings do not tell of launches, either.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +24,14 @@ class PartSums {
         mark_(context.mark),
         host_code_(context.strings),
         other_copies_(context.strings),
+        kernel_launch_(context.strings),
         cuda_synchronisation_(context.strings) {}
   void add(const WaitInput& wait);
   void add(const RankInput& rank);
   void merge(PartSums&& part, const Renumbering& numbers);
   auto members() {
-    return std::tie(ranks_, steps_, ranks_on_gpus_, host_code_, other_copies_, cuda_synchronisation_);
+    return std::tie(ranks_, steps_, ranks_on_gpus_, host_code_, other_copies_, kernel_launch_,
+                    cuda_synchronisation_);
   }
   void finish(Report& report, SiteNames& names);
 
@@ -55,6 +57,7 @@ class PartSums {
   std::uint64_t ranks_on_gpus_ = 0;
   PlaceSums host_code_;
   PlaceSums other_copies_;
+  PlaceSums kernel_launch_;
   PlaceSums cuda_synchronisation_;
 };
 

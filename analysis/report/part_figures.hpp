@@ -29,10 +29,11 @@ enum class TimePart : std::uint8_t {
   nccl,                  ///< a kernel of NCCL runs
   staging_by_hand,       ///< a copy by hand around a message of host memory
   other_copies,          ///< another copy or memset of the application
+  kernel_launch,         ///< a kernel has been launched and has not begun
   cuda_synchronisation,  ///< the host waits for the GPU, which does none of the above
   host_code,             ///< all else
 };
-inline constexpr std::size_t part_count = 15;
+inline constexpr std::size_t part_count = 16;
 using TimeByPart = std::array<std::uint64_t, part_count>;  ///< ns, indexed by TimePart
 
 [[nodiscard]] constexpr TimePart part_of(Cause cause) noexcept {

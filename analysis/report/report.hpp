@@ -78,8 +78,9 @@ struct Report {
   std::vector<HandStagingFigures> hand_staging;   ///< by copies_ns
   std::vector<LateReceiveFigures> late_receives;  ///< by hides_ns
   std::vector<LongWaitFigures> longest_waits;     ///< by counted_ns
-  std::vector<PlaceFigures> host_code;            ///< by time_ns, like the two below
+  std::vector<PlaceFigures> host_code;            ///< by time_ns, like the three below
   std::vector<PlaceFigures> other_copies;
+  std::vector<PlaceFigures> kernel_launch;
   std::vector<PlaceFigures> cuda_synchronisation;
   std::vector<GapFigures> gaps;  ///< sums to the unattributed time
   std::vector<PhaseFigures> phases;
@@ -110,6 +111,8 @@ struct Report {
       return report.host_code;
     case TimePart::other_copies:
       return report.other_copies;
+    case TimePart::kernel_launch:
+      return report.kernel_launch;
     case TimePart::cuda_synchronisation:
       return report.cuda_synchronisation;
     default:

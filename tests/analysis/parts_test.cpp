@@ -73,6 +73,26 @@ TEST(PartsOfTime, penstock_s_own_copies_and_synchronisation_are_no_parts) {
       (Parts{{"kernels", 100}, {"host_code", 900}}));
 }
 
+/// From the call that launches it on, unless the GPU does something else or the host is in MPI.
+TEST(PartsOfTime, a_kernel_s_launch_lasts_until_it_begins) {
+  const Report report = whole_report_on({RecordingBuilder(0, 1)
+                                             .runs(0, 1000)
+                                             .launched_kernel(100, 150, 200, "first")
+                                             .launched_kernel(120, 210, 300, "queued")
+                                             .call({.function = "MPI_Win_fence", .begin = 400, .end = 430})
+                                             .launched_kernel(390, 460, 500, "behind_a_call")
+                                             .copy(610, 620, 4096, to_host)
+                                             .launched_kernel(600, 650, 700, "behind_a_copy")
+                                             .kernel(800, 850, "launched_nobody_knows_when")
+                                             .cuda_synchronisation(640, 720)});
+  EXPECT_EQ(parts_of(report), (Parts{{"kernels", 280},
+                                     {"unattributed", 30},
+                                     {"other_copies", 10},
+                                     {"kernel_launch", 50 + 10 + 40 + 40},
+                                     {"cuda_synchronisation", 20},
+                                     {"host_code", 520}}));
+}
+
 TEST(PartsOfTime, what_lies_outside_the_run_is_no_part) {
   const Report report = whole_report_on({RecordingBuilder(0, 1)
                                              .runs(500, 1000)

@@ -199,6 +199,7 @@ TEST(ReportText, opens_with_the_largest_part_that_is_not_kernels) {
   EXPECT_NE(opening(TimePart::staging_by_hand).find("MPI_Send at exchange (halo.cpp:120)"),
             std::string::npos);
   EXPECT_NE(opening(TimePart::other_copies).find("is copies and memsets"), std::string::npos);
+  EXPECT_NE(opening(TimePart::kernel_launch).find("is kernel launch"), std::string::npos);
   EXPECT_NE(opening(TimePart::cuda_synchronisation).find("is CUDA synchronisation"), std::string::npos);
   EXPECT_NE(opening(TimePart::nccl).find("is NCCL"), std::string::npos);
   EXPECT_NE(opening(TimePart::mpi_files).find("is files"), std::string::npos);
@@ -311,8 +312,8 @@ exposed communication   0.100  10.0 %  0.150     0  ███
   wire                  0.050   5.0 %  0.050     0  █▌
 late sender: the sending rank had not posted its message yet; wire: both sides were there, data was
 moving
-host code (all else, launches included): 50.0 % after MPI_Send at 0x80; 46.2 % after MPI_Recv at
-  0x40; 3.8 % in the NVTX range exchange
+host code (all else): 50.0 % after MPI_Send at 0x80; 46.2 % after MPI_Recv at 0x40; 3.8 % in the
+  NVTX range exchange
 
 What would help, each alone, and how much (s/rank)
 0.650 ± 0.013  Host code leaves the GPUs idle for 650 ms a rank, at 2 places. The largest, after
@@ -471,7 +472,7 @@ CUDA synchronisation             1.000     3.3 %   1.000     0  █
 wait at collective: the last rank of a collective, or its root, had not come yet; wire: both sides
 were there, data was moving; CUDA synchronisation: the host waits for the GPU, on which no kernel or
 copy runs
-host code (all else, launches included): 84.0 % in the NVTX range assemble and 2 more
+host code (all else): 84.0 % in the NVTX range assemble and 2 more
 )";
   EXPECT_EQ(text.substr(0, text.find("\nWhat would help")), expected);
 }

@@ -99,6 +99,10 @@ std::string verdict_on(const Report& report, TimePart part) {
                   : fmt::format(" Most of it is for {}.", printable(report.hand_staging.front().at)));
     case TimePart::other_copies:
       return "copies and memsets of the program while no kernel runs." + place_of(report, part);
+    case TimePart::kernel_launch:
+      return "kernel launch: a kernel has been launched and has not begun, and nothing else of the rank "
+             "runs on its GPU." +
+             place_of(report, part);
     case TimePart::cuda_synchronisation:
       return "CUDA synchronisation: the host waits for the GPU, on which no kernel and no copy runs." +
              place_of(report, part);

@@ -111,6 +111,7 @@ Json document_of(const Report& report) {
   json["staging_by_hand"] = list_of(report.hand_staging);
   json["host_code"] = places(report.host_code, "host_code_s");
   json["other_copies"] = places(report.other_copies, "time_s");
+  json["kernel_launch"] = places(report.kernel_launch, "time_s");
   json["cuda_synchronisation"] = places(report.cuda_synchronisation, "time_s");
   json["unattributed"] = list_of(report.gaps);
   json["phases"] = list_of(report.phases);

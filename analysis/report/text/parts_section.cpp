@@ -157,8 +157,9 @@ void write_places(ReportWriter& out) {
   }
   const double least_share = out.options.all ? 0.01 : 0.05;
   for (const auto& [part, name] :
-       {std::pair(TimePart::host_code, "host code (all else, launches included)"),
+       {std::pair(TimePart::host_code, "host code (all else)"),
         std::pair(TimePart::other_copies, "where other copies are"),
+        std::pair(TimePart::kernel_launch, "where kernel launches are"),
         std::pair(TimePart::cuda_synchronisation, "where CUDA synchronisation is")}) {
     const std::uint64_t all_ns = time_of(*out.report.parts, part);
     const std::span<const PlaceFigures> all = places_of(out.report, part);

@@ -7,7 +7,7 @@ export type SecondsByPart = Parts;
 export type Part = keyof Parts;
 
 /** A moment belongs to the first part that it can belong to. */
-export const parts: readonly Part[] = ['kernels', ...causes, 'mpi_files', 'nccl', 'staging_by_hand', 'other_copies', 'cuda_synchronisation', 'host_code'];
+export const parts: readonly Part[] = ['kernels', ...causes, 'mpi_files', 'nccl', 'staging_by_hand', 'other_copies', 'kernel_launch', 'cuda_synchronisation', 'host_code'];
 
 type Beside = Exclude<Part, Cause>;
 
@@ -91,6 +91,7 @@ export function places_of_time(report: Report): PartPlaces[] {
   return [
     { part: 'host_code' as const, caption: 'Where hosts compute while no kernel runs', rows: host_code },
     { part: 'other_copies' as const, caption: 'Where the program copies while no kernel runs', rows: is_worth_it('other_copies') ? report.other_copies : [] },
+    { part: 'kernel_launch' as const, caption: 'Where kernels have been launched and have not begun', rows: is_worth_it('kernel_launch') ? report.kernel_launch : [] },
     { part: 'cuda_synchronisation' as const, caption: 'Where hosts wait for an idle GPU', rows: is_worth_it('cuda_synchronisation') ? report.cuda_synchronisation : [] },
   ]
     .map((each) => ({ ...each, all_s: times[each.part] }))

@@ -49,6 +49,7 @@ export const report_with = (given: Partial<Report> = {}): Report => ({
   staging_by_hand: [],
   host_code: [],
   other_copies: [],
+  kernel_launch: [],
   cuda_synchronisation: [],
   unattributed: [],
   phases: [],
