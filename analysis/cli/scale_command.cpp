@@ -67,8 +67,8 @@ int scale(ScaleOptions options) {
     options.ranks = {2 * largest->world_size, 4 * largest->world_size};
   }
   const analysis::Scaling result = analysis::scale(reports, options.ranks);
-  fmt::print("{}",
-             options.json ? analysis::to_json(result) + "\n" : analysis::to_text(result, wants_colours()));
+  fmt::print("{}", options.json ? analysis::to_json(result) + "\n"
+                                : analysis::to_text(result, wants_colours(), report_columns()));
   return 0;
 }
 

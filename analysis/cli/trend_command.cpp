@@ -120,7 +120,8 @@ int trend(const TrendOptions& options) {
   if (options.json) {
     fmt::print("{}\n", analysis::to_json(result, history.left_out));
   } else if (options.html.empty()) {
-    fmt::print("{}", analysis::to_text(result, history.left_out, wants_colours(), options.top));
+    fmt::print("{}",
+               analysis::to_text(result, history.left_out, wants_colours(), options.top, report_columns()));
   }
   return judge(options, history, result);
 }

@@ -14,10 +14,12 @@ namespace {
 
 class TrendWriter {
  public:
-  TrendWriter(const Trend& trend, const std::vector<LeftOut>& left_out, bool colours, std::size_t top)
+  TrendWriter(const Trend& trend, const std::vector<LeftOut>& left_out, bool colours, std::size_t top,
+              std::size_t columns)
       : left_out_(left_out),
         words_(trend),
-        view_{trend, words_, TextPage(colours), trend.runs.size() - std::min(top, trend.runs.size())} {}
+        view_{trend, words_, TextPage(colours, columns),
+              trend.runs.size() - std::min(top, trend.runs.size())} {}
 
   [[nodiscard]] std::string write() {
     view_.page.bold("penstock · " + command_text(view_.trend.runs.back().state.program));
@@ -59,8 +61,9 @@ class TrendWriter {
 
 }  // namespace
 
-std::string to_text(const Trend& trend, const std::vector<LeftOut>& left_out, bool colours, std::size_t top) {
-  return TrendWriter(trend, left_out, colours, top).write();
+std::string to_text(const Trend& trend, const std::vector<LeftOut>& left_out, bool colours, std::size_t top,
+                    std::size_t columns) {
+  return TrendWriter(trend, left_out, colours, top, columns).write();
 }
 
 }  // namespace penstock::analysis

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "analysis/comparison/trend.hpp"
+#include "analysis/layout/text_table.hpp"
 
 namespace penstock::analysis {
 
-/// Returns at most 100 columns. `top`: the number of runs shown, the newest ones.
+/// `top`: the number of runs shown, the newest ones.
 [[nodiscard]] std::string to_text(const Trend& trend, const std::vector<LeftOut>& left_out, bool colours,
-                                  std::size_t top);
+                                  std::size_t top, std::size_t columns = screen_columns);
 
 /// Returns JSON of the schema "penstock-trend-1", described in analysis/README.md.
 [[nodiscard]] std::string to_json(const Trend& trend, const std::vector<LeftOut>& left_out);

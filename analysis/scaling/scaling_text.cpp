@@ -33,8 +33,8 @@ std::string law_text(const ScalingLaw& law) {
 
 class ScalingWriter {
  public:
-  ScalingWriter(const Scaling& scaling, bool colours)
-      : scaling_(scaling), page_(colours), unit_(scaling.runs.back().time_ns) {}
+  ScalingWriter(const Scaling& scaling, bool colours, std::size_t columns)
+      : scaling_(scaling), page_(colours, columns), unit_(scaling.runs.back().time_ns) {}
 
   [[nodiscard]] std::string write() {
     page_.bold("penstock · " + command_text(scaling_.program));
@@ -144,8 +144,8 @@ Json efficiency_json(const Scaling& scaling, std::int32_t ranks, double time_ns)
 
 }  // namespace
 
-std::string to_text(const Scaling& scaling, bool colours) {
-  return ScalingWriter(scaling, colours).write();
+std::string to_text(const Scaling& scaling, bool colours, std::size_t columns) {
+  return ScalingWriter(scaling, colours, columns).write();
 }
 
 std::string to_json(const Scaling& scaling) {

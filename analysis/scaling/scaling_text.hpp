@@ -1,14 +1,15 @@
 // Prints predictions for other numbers of ranks, for people and for machines. Computes nothing.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
+#include "analysis/layout/text_table.hpp"
 #include "analysis/scaling/scaling.hpp"
 
 namespace penstock::analysis {
 
-/// Returns at most 100 columns.
-[[nodiscard]] std::string to_text(const Scaling& scaling, bool colours);
+[[nodiscard]] std::string to_text(const Scaling& scaling, bool colours, std::size_t columns = screen_columns);
 
 /// Returns JSON of the schema "penstock-scale-1", described in analysis/README.md.
 [[nodiscard]] std::string to_json(const Scaling& scaling);
