@@ -6,6 +6,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <set>
 #include <string>
 
@@ -73,6 +74,36 @@ TEST(JobPlacement, shows_each_rank_a_GPU_of_its_own_if_asked) {
   }
   EXPECT_EQ(gpus_of(report), gpus_of(usual));
 }
+
+struct Launcher {
+  const char* kind;  ///< as stand_in_task has it
+  const char* job;   ///< its number
+};
+void PrintTo(const Launcher& launcher, std::ostream* out) {
+  *out << launcher.kind;
+}
+
+class JobOfLauncher : public ::testing::TestWithParam<Launcher> {};
+
+TEST_P(JobOfLauncher, is_named_and_gives_each_rank_a_GPU_if_asked) {
+  const std::string task =
+      fmt::format("{}/stand_in_task {}", mpi_launch.substr(0, mpi_launch.rfind('/')), GetParam().kind);
+  const nlohmann::json usual = report_of("", fmt::format("{} {} run", task, penstock_command));
+  EXPECT_EQ(usual.at("job").at("batch_job"), GetParam().job);
+  EXPECT_EQ(usual.at("job").at("ranks"), 2);
+  const bool is_simulated = usual.at("job").at("simulated_gpu");
+  const nlohmann::json report = report_of(is_simulated ? "CUDA_VISIBLE_DEVICES=0,1" : "",
+                                          fmt::format("{} {} run --gpu-by-rank", task, penstock_command));
+  EXPECT_EQ(gpus_of(report), gpus_of(usual));
+  for (const nlohmann::json& rank : report.at("placement").at("ranks")) {
+    EXPECT_EQ(rank.at("visible_gpus"), 1);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, JobOfLauncher,
+                         ::testing::Values(Launcher{"slurm", "81234"}, Launcher{"flux", "f81234"},
+                                           Launcher{"pals", "81234.server"}, Launcher{"jsrun", "81234"},
+                                           Launcher{"pbs", "81234.server"}),
+                         [](const auto& each) { return each.param.kind; });
 
 }  // namespace
 }  // namespace penstock::analysis

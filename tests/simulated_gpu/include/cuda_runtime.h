@@ -25,10 +25,10 @@
 /// another.
 #define __shared__ static thread_local
 
-inline thread_local constinit uint3 threadIdx{};
-inline thread_local constinit uint3 blockIdx{};
-inline thread_local constinit uint3 blockDim{};
-inline thread_local constinit uint3 gridDim{};
+inline thread_local uint3 threadIdx{};
+inline thread_local uint3 blockIdx{};
+inline thread_local uint3 blockDim{};
+inline thread_local uint3 gridDim{};
 constexpr int warpSize = 32;
 
 namespace simulated_gpu {
@@ -128,6 +128,14 @@ Value exchange(unsigned lanes, Value value, unsigned from) {
 
 }  // namespace simulated_gpu
 
+namespace simulated_gpu {
+/// As an argument is to its parameter's type.
+template <typename Parameter>
+Parameter converted(Parameter argument) {
+  return argument;
+}
+}  // namespace simulated_gpu
+
 extern "C" __attribute__((visibility("default"))) cudaError_t simulated_gpu_runtime_launch(
     const SimulatedGpuLaunch* launch, cudaStream_t stream);
 
@@ -139,16 +147,17 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   alignas(std::max_align_t) char packed[Packed::layout.bytes] = {};
   *reinterpret_cast<void (**)(Parameters...)>(packed) = kernel;
   std::size_t index = 1;
-  const auto pack = [&]<typename Parameter>(Parameter value) {
-    new (packed + Packed::layout.offsets[index++]) Parameter(value);
+  const auto pack = [&](auto value) {
+    new (packed + Packed::layout.offsets[index++]) decltype(value)(value);
   };
-  (pack.template operator()<std::decay_t<Parameters>>(std::forward<Arguments>(arguments)), ...);
+  (pack(simulated_gpu::converted<std::decay_t<Parameters>>(std::forward<Arguments>(arguments))), ...);
   const SimulatedGpuLaunch launch{reinterpret_cast<const void*>(kernel),
                                   &Launcher::run,
                                   packed,
                                   sizeof packed,
                                   {config->gridDim.x, config->gridDim.y, config->gridDim.z},
-                                  {config->blockDim.x, config->blockDim.y, config->blockDim.z}};
+                                  {config->blockDim.x, config->blockDim.y, config->blockDim.z},
+                                  {}};
   return simulated_gpu_runtime_launch(&launch, config->stream);
 }
 
@@ -249,6 +258,14 @@ inline void __threadfence_system() {
 }
 
 namespace simulated_gpu {
+template <typename T>
+struct Same {
+  using type = T;
+};
+/// T, which another argument tells.
+template <typename T>
+using NotDeduced = typename Same<T>::type;
+
 /// Replaces the value by `next(value)` and returns the old one.
 template <typename T, typename Next>
 T atomically(T* address, Next&& next) {
@@ -263,34 +280,34 @@ T atomically(T* address, Next&& next) {
 }  // namespace simulated_gpu
 
 template <typename T>
-T atomicAdd(T* address, std::type_identity_t<T> value) {
+T atomicAdd(T* address, simulated_gpu::NotDeduced<T> value) {
   return simulated_gpu::atomically(address, [value](T old) { return static_cast<T>(old + value); });
 }
 inline unsigned atomicInc(unsigned* address, unsigned last) {
   return simulated_gpu::atomically(address, [last](unsigned old) { return old >= last ? 0 : old + 1; });
 }
 template <typename T>
-T atomicMax(T* address, std::type_identity_t<T> value) {
+T atomicMax(T* address, simulated_gpu::NotDeduced<T> value) {
   return simulated_gpu::atomically(address, [value](T old) { return old < value ? value : old; });
 }
 template <typename T>
-T atomicMin(T* address, std::type_identity_t<T> value) {
+T atomicMin(T* address, simulated_gpu::NotDeduced<T> value) {
   return simulated_gpu::atomically(address, [value](T old) { return value < old ? value : old; });
 }
 template <typename T>
-T atomicOr(T* address, std::type_identity_t<T> value) {
+T atomicOr(T* address, simulated_gpu::NotDeduced<T> value) {
   return simulated_gpu::atomically(address, [value](T old) { return static_cast<T>(old | value); });
 }
 template <typename T>
-T atomicAnd(T* address, std::type_identity_t<T> value) {
+T atomicAnd(T* address, simulated_gpu::NotDeduced<T> value) {
   return simulated_gpu::atomically(address, [value](T old) { return static_cast<T>(old & value); });
 }
 template <typename T>
-T atomicExch(T* address, std::type_identity_t<T> value) {
+T atomicExch(T* address, simulated_gpu::NotDeduced<T> value) {
   return simulated_gpu::atomically(address, [value](T) { return value; });
 }
 template <typename T>
-T atomicCAS(T* address, std::type_identity_t<T> compare, std::type_identity_t<T> value) {
+T atomicCAS(T* address, simulated_gpu::NotDeduced<T> compare, simulated_gpu::NotDeduced<T> value) {
   return simulated_gpu::atomically(address, [=](T old) { return old == compare ? value : old; });
 }
 
