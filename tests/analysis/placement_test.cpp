@@ -44,6 +44,12 @@ Texts mistakes_of(const std::vector<Placed>& ranks) {
   return misplaced_texts(report_of(ranks));
 }
 
+TEST(Placement, tells_whether_ranks_share_GPUs) {
+  EXPECT_TRUE(ranks_share_gpus(report_of({{"node01", "", {"aa"}, "1"}, {"node01", "", {"bb", "aa"}, "2"}})));
+  EXPECT_FALSE(ranks_share_gpus(report_of({{"node01", "", {"aa"}, "1"}, {"node02", "", {"aa"}, "1"}})));
+  EXPECT_FALSE(ranks_share_gpus(report_of({{"node01", "", {}}, {"node01", "", {}}})));
+}
+
 TEST(Placement, is_in_text_and_JSON) {
   const Report report =
       report_of({{"node01", "0-3", {"0000:01:00.0 aa"}, "2"}, {"node01", "4-7", {"0000:02:00.0 bb"}, "2"}});

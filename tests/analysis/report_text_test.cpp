@@ -200,6 +200,11 @@ TEST(ReportText, opens_with_the_largest_part_that_is_not_kernels) {
             std::string::npos);
   EXPECT_NE(opening(TimePart::other_copies).find("is copies and memsets"), std::string::npos);
   EXPECT_NE(opening(TimePart::kernel_launch).find("is kernel launch"), std::string::npos);
+  EXPECT_EQ(opening(TimePart::kernel_launch).find("share a GPU"), std::string::npos);
+  Report shared = with_most(TimePart::kernel_launch);
+  shared.placement = {{.rank = 0, .host = "node01", .gpus = {"aa"}},
+                      {.rank = 1, .host = "node01", .gpus = {"aa"}}};
+  EXPECT_NE(to_text(shared, {}).find("share a GPU"), std::string::npos);
   EXPECT_NE(opening(TimePart::cuda_synchronisation).find("is CUDA synchronisation"), std::string::npos);
   EXPECT_NE(opening(TimePart::nccl).find("is NCCL"), std::string::npos);
   EXPECT_NE(opening(TimePart::mpi_files).find("is files"), std::string::npos);

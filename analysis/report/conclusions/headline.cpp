@@ -8,6 +8,7 @@
 #include <span>
 
 #include "analysis/layout/text_table.hpp"
+#include "analysis/report/conclusions/misplaced.hpp"
 #include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis {
@@ -102,7 +103,8 @@ std::string verdict_on(const Report& report, TimePart part) {
     case TimePart::kernel_launch:
       return "kernel launch: a kernel has been launched and has not begun, and nothing else of the rank "
              "runs on its GPU." +
-             place_of(report, part);
+             place_of(report, part) +
+             (ranks_share_gpus(report) ? " Kernels of ranks that share a GPU take turns." : "");
     case TimePart::cuda_synchronisation:
       return "CUDA synchronisation: the host waits for the GPU, on which no kernel and no copy runs." +
              place_of(report, part);

@@ -98,6 +98,16 @@ std::string worst_of(const std::map<std::string, RanksOfHost>& hosts, Mistake (*
 
 }  // namespace
 
+bool ranks_share_gpus(const Report& report) {
+  std::set<std::pair<std::string, std::string>> used;  // host and GPU
+  for (const PlacementFigures& each : report.placement) {
+    for (const std::string& gpu : each.gpus) {
+      if (!used.emplace(each.host, gpu).second) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<std::string> misplaced_texts(const Report& report) {
   std::map<std::string, RanksOfHost> hosts;
   for (const PlacementFigures& each : report.placement) hosts[each.host].push_back(&each);

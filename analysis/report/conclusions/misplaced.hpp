@@ -12,4 +12,7 @@ struct Report;
 /// cores than they are. It names the host that has the most such ranks.
 [[nodiscard]] std::vector<std::string> misplaced_texts(const Report& report);
 
+/// Returns true if kernels of several ranks take turns on a GPU, meant so or not.
+[[nodiscard]] bool ranks_share_gpus(const Report& report);
+
 }  // namespace penstock::analysis
