@@ -24,13 +24,19 @@ class PendingPartitions final : public Pending {
                   message_->buffer().kind(), false);
   }
 
-  bool advance(bool arrived, const MPI_Status&) override {
+  bool advance(bool arrived, const MPI_Status& status) override {
+    if (arrived) arrival_ = status;
     return arrived && message_->deliver_rest(status_);
   }
+  /// MPICH 4.0 tells another source of nobody's messages. MPICH 4.2 tells a request's status only once: to
+  /// the call that asks whether it is complete; the one that then completes it gets an empty one.
   void fix_status(MPI_Status& status) const override {
-    // MPICH 4.0 tells another source
-    if (message_->peer().rank == MPI_PROC_NULL && !message_->sends())
+    if (message_->sends()) return;
+    if (message_->peer().rank == MPI_PROC_NULL) {
       copy_without_error(empty_status(MPI_PROC_NULL), status);
+    } else if (status.MPI_SOURCE == MPI_ANY_SOURCE) {
+      copy_without_error(arrival_, status);
+    }
   }
   int complete(MPI_Status& status, int code) override {
     if (message_->sends()) {
@@ -44,6 +50,7 @@ class PendingPartitions final : public Pending {
  private:
   std::shared_ptr<PartitionedMessage> message_;
   MessageRecord record_;
+  MPI_Status arrival_ = empty_status();
   Status status_;
 };
 
