@@ -26,8 +26,8 @@ class StandIn:
     def __init__(self):
         self.called = []
         package = types.ModuleType("spack.package")
-        for name in ("license", "version", "variant", "depends_on", "conflicts", "generator"):
-            setattr(package, name, lambda *words, _name=name, **more: self.called.append((_name, words, more)))
+        for name in ("license", "version", "variant", "depends_on", "conflicts"):
+            setattr(package, name, self.directive(name))
         package.run_after = lambda phase: lambda function: function
         package.on_package_attributes = lambda **attributes: lambda function: function
         package.Executable = lambda path: None
@@ -36,9 +36,13 @@ class StandIn:
             module = types.ModuleType(f"spack_repo.builtin.build_systems.{name}")
             base = f"{'CMake' if name == 'cmake' else 'Cuda'}Package"
             setattr(module, base, type(base, (), {}))
+            module.generator = self.directive("generator")
             self.modules[module.__name__] = module
         for name in ("spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):
             self.modules[name] = types.ModuleType(name)
+
+    def directive(self, name):
+        return lambda *words, **more: self.called.append((name, words, more))
 
     def load(self):
         sys.modules.update(self.modules)

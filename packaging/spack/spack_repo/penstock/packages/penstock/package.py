@@ -1,6 +1,6 @@
 """Penstock for Spack 1.0 or later. The sources are a folder that `spack develop` names: see packaging/README.md."""
 
-from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 from spack_repo.builtin.build_systems.cuda import CudaPackage
 
 from spack.package import *
