@@ -113,9 +113,9 @@ class Spack(unittest.TestCase):
                 self.assertIn(variant, self.variants, words)
 
     def test_configures_with_everything(self):
-        said = self.configure(*arguments(self.penstock, {"lines", "perfetto", "otf2", "gmh"}, "mpich"))
+        said = self.configure(*arguments(self.penstock, {"lines", "otf2", "gmh"}, "mpich"))
         self.assertIn("GPU is simulated", said)
-        self.assertNotIn("Penstock: no ", said)
+        self.assertEqual(re.findall(r"Penstock: no (\w+)", said), ["protozero"])
 
     def test_configures_with_as_little_as_can_be(self):
         said = self.configure(*arguments(self.penstock, set(), "openmpi"))
