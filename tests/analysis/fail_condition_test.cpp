@@ -125,6 +125,7 @@ TEST(FailCondition, of_a_part_cannot_be_told_where_records_that_were_lost_would_
   EXPECT_FALSE(condition("host code > 10%").figure(report)) << "kernels may have run meanwhile";
   EXPECT_EQ(condition("host code > 30%").figure(report), 20.0);
   EXPECT_FALSE(condition("staging > 20%").figure(report)) << "copies may be missing";
+  EXPECT_FALSE(condition("kernel launch > 5%").figure(report)) << "launches of kernels may be missing";
   EXPECT_EQ(condition("kernels > 30%").figure(report), 45.0) << "it can only be more";
   EXPECT_FALSE(condition("kernels < 50%").figure(report));
 }

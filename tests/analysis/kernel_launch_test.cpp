@@ -2,7 +2,6 @@
 // Times are ns.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "tests/analysis/report_on.hpp"
@@ -11,6 +10,7 @@ namespace penstock::analysis {
 namespace {
 
 using testing::RecordingBuilder;
+using testing::total_of;
 using testing::whole_report_on;
 
 constexpr std::uint64_t kernel_ns = 10'000;
@@ -42,13 +42,6 @@ std::vector<RecordingBuilder> short_reductions(std::uint64_t reduction_ns, std::
   return ranks;
 }
 
-std::uint64_t without_messages_ns(const ReplayFigures& replay) {
-  const auto found =
-      std::find_if(replay.what_if.begin(), replay.what_if.end(),
-                   [](const WhatIfFigures& each) { return each.what == "free_communication"; });
-  return found == replay.what_if.end() ? 0 : found->total_ns;
-}
-
 TEST(KernelLaunch, behind_a_short_reduction_waits_for_that) {
   std::uint64_t total_ns = 0;
   std::uint64_t free_ns = 0;
@@ -56,7 +49,8 @@ TEST(KernelLaunch, behind_a_short_reduction_waits_for_that) {
   short_reductions(0, free_ns);
   ASSERT_TRUE(report.replay) << report.why_no_replay;
   EXPECT_EQ(report.replay->replayed_ns, total_ns);
-  EXPECT_NEAR(static_cast<double>(without_messages_ns(*report.replay)), static_cast<double>(free_ns), 3'000);
+  EXPECT_NEAR(static_cast<double>(total_of(*report.replay, "free_communication")),
+              static_cast<double>(free_ns), 3'000);
 }
 
 /// The next is launched while the one before runs, and begins a little later than that ends.
@@ -73,7 +67,8 @@ TEST(KernelLaunch, before_the_end_of_the_one_before_is_queued) {
   const Report report = whole_report_on({rank});
   ASSERT_TRUE(report.replay) << report.why_no_replay;
   EXPECT_EQ(report.replay->replayed_ns, gpu);
-  EXPECT_NEAR(static_cast<double>(without_messages_ns(*report.replay)), static_cast<double>(gpu), 200);
+  EXPECT_NEAR(static_cast<double>(total_of(*report.replay, "free_communication")), static_cast<double>(gpu),
+              200);
 }
 
 }  // namespace

@@ -19,18 +19,9 @@ using testing::RecordingBuilder;
 using testing::report_on;
 using testing::simulate;
 using testing::Simulated;
+using testing::total_of;
 using testing::whole_report_on;
 using trace::Direction;
-
-std::uint64_t total_of(const ReplayFigures& replay, const std::string& what) {
-  for (const WhatIfFigures& each : replay.what_if) {
-    if (each.what == what) {
-      return each.total_ns;
-    }
-  }
-  ADD_FAILURE() << what;
-  return 0;
-}
 
 void expect_close(std::uint64_t predicted_ns, std::uint64_t outcome_ns, double share) {
   EXPECT_NEAR(static_cast<double>(predicted_ns), static_cast<double>(outcome_ns),

@@ -1,6 +1,10 @@
 // Makes the report of a recording that a test wrote. Test only.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "analysis/pipeline/analyse.hpp"
@@ -20,6 +24,17 @@ namespace penstock::analysis::testing {
 /// Of the whole run: no steps are looked for.
 [[nodiscard]] inline Report whole_report_on(const std::vector<RecordingBuilder>& ranks) {
   return report_on(ranks, {.whole_run = true});
+}
+
+/// Returns what the job would take in that row of the what-ifs. A test without that row fails.
+[[nodiscard]] inline std::uint64_t total_of(const ReplayFigures& replay, std::string_view what) {
+  for (const WhatIfFigures& each : replay.what_if) {
+    if (each.what == what) {
+      return each.total_ns;
+    }
+  }
+  ADD_FAILURE() << what;
+  return 0;
 }
 
 }  // namespace penstock::analysis::testing

@@ -216,8 +216,9 @@ FailCondition::Bounds FailCondition::without_lost_kernels(double figure, const R
       break;
   }
   const bool may_be_more =
-      what_ == What::part && (part_ == TimePart::kernels || part_ == TimePart::nccl ||
-                              part_ == TimePart::staging_by_hand || part_ == TimePart::other_copies);
+      what_ == What::part &&
+      (part_ == TimePart::kernels || part_ == TimePart::nccl || part_ == TimePart::staging_by_hand ||
+       part_ == TimePart::other_copies || part_ == TimePart::kernel_launch);
   return {part_ == TimePart::kernels && what_ == What::part ? figure : 0, may_be_more ? whole : figure};
 }
 
