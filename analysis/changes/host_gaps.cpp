@@ -6,7 +6,20 @@
 namespace penstock::analysis {
 namespace {
 
-constexpr std::uint64_t shortest_piece_ns = 10'000;  // shorter ones are launches and the like
+constexpr std::uint64_t shortest_piece_ns = 10'000;  // shorter ones are calls of CUDA and the like
+
+/// Returns when the rank's GPUs compute or copy, or have been given a kernel that has not begun: host code
+/// may run then, but it is not what the GPU waits for.
+IntervalSet busy_or_launched(const GraphRank& rank) {
+  std::vector<Interval> times = rank.busy.intervals();
+  for (const trace::DeviceActivity& each : rank.trace.kernels) {
+    if (each.issued_ns != 0 && each.issued_ns < each.begin_ns) {
+      times.push_back({rank.graph.reference_ns(rank.trace, each.issued_ns),
+                       rank.graph.reference_ns(rank.trace, each.begin_ns)});
+    }
+  }
+  return IntervalSet::union_of(std::move(times));
+}
 
 /// Finds the innermost range around moments that follow each other.
 class RangeCursor {
@@ -44,7 +57,8 @@ class RangeCursor {
 }  // namespace
 
 void HostGaps::add(const GraphRank& rank) {
-  const std::vector<Interval>& busy = rank.busy.intervals();
+  const IntervalSet busy_times = busy_or_launched(rank);
+  const std::vector<Interval>& busy = busy_times.intervals();
   RangeCursor ranges(rank);
   std::uint64_t last_end_ns = rank.graph.reference_ns(rank.trace, rank.window.begin_ns);
   std::uint32_t before = ReplayGraph::no_site;

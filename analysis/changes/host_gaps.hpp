@@ -13,7 +13,8 @@
 namespace penstock::analysis {
 
 /// Host code lies between two calls of MPI, and in an NVTX range. Counted is the part with neither a kernel
-/// nor a copy; short pieces, such as launches, are not. Thread: one at a time. Memory: 24 bytes a piece.
+/// nor a copy, and without a kernel that has been launched and not begun; short pieces are not. Thread: one
+/// at a time. Memory: 24 bytes a piece.
 class HostGaps {
  public:
   void add(const GraphRank& rank);

@@ -31,7 +31,7 @@ Status out_of_host_memory() noexcept {
 
 /// Two packed copies in host memory, of equal length: the caller's values and the target's.
 struct PackedPair {
-  explicit PackedPair(std::size_t bytes) : memory(HostMemory::take(2 * bytes)), bytes(bytes) {}
+  explicit PackedPair(std::size_t size) : memory(HostMemory::take(2 * size)), bytes(size) {}
   [[nodiscard]] bool is_empty() const noexcept { return memory.data() == nullptr; }
   [[nodiscard]] char* origins() const noexcept { return reinterpret_cast<char*>(memory.data()); }
   [[nodiscard]] char* targets() const noexcept { return origins() + bytes; }

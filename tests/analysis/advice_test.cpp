@@ -62,6 +62,19 @@ TEST(Advice, a_slow_transport_is_named_with_its_reason_and_what_the_faster_one_w
             "size went by peer at 40.0 GB/s instead of 10.0.");
 }
 
+TEST(Advice, of_messages_within_a_shared_gpu_says_what_helps) {
+  Report report = two_ranks();
+  TransportFigures staged = device_messages(
+      trace::TransportKind::staged, 10, "a copy within a GPU waits for the kernels of the other rank on it");
+  of(staged.by_cause, Cause::staging) = 80 * ms;
+  report.transports = {staged};
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].text,
+            "1,200 messages device → device of ≤ 1 MiB went by staged: a copy within a GPU waits for the "
+            "kernels of the other rank on it. Give each rank a GPU of its own.");
+}
+
 TEST(Advice, has_a_title_that_says_what_its_text_says) {
   Report report = two_ranks();
   report.replay.emplace();

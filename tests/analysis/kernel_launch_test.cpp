@@ -2,6 +2,7 @@
 // Times are ns.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "tests/analysis/report_on.hpp"
@@ -69,6 +70,30 @@ TEST(KernelLaunch, before_the_end_of_the_one_before_is_queued) {
   EXPECT_EQ(report.replay->replayed_ns, gpu);
   EXPECT_NEAR(static_cast<double>(total_of(*report.replay, "free_communication")), static_cast<double>(gpu),
               200);
+}
+
+/// A rank whose kernels begin 30 µs behind each call of MPI: launched at once, or after 30 µs of host code.
+bool is_host_code_advised(bool is_launched_at_once) {
+  constexpr std::uint64_t idle_ns = 30'000;
+  RecordingBuilder rank(0, 1);
+  std::uint64_t host = 0;
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    const std::uint64_t begin = host + idle_ns;
+    rank.launched_kernel(is_launched_at_once ? host : begin - 1, begin, begin + kernel_ns, "update");
+    rank.cuda_synchronisation(begin, begin + kernel_ns);
+    host = begin + kernel_ns + 100;
+    rank.call({.function = "MPI_Barrier", .begin = host - 100, .end = host, .call_site = 0x20});
+  }
+  rank.runs(0, host);
+  const Report report = whole_report_on({rank});
+  EXPECT_TRUE(report.replay) << report.why_no_replay;
+  return std::any_of(report.advice.begin(), report.advice.end(),
+                     [](const Advice& each) { return each.kind == AdviceKind::host_code; });
+}
+
+TEST(KernelLaunch, is_no_host_code_that_could_be_left_out) {
+  EXPECT_FALSE(is_host_code_advised(true));
+  EXPECT_TRUE(is_host_code_advised(false));
 }
 
 }  // namespace

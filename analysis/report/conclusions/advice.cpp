@@ -35,6 +35,10 @@ std::uint64_t certain(const TimeByCause& times, const TimeByCause& within_error,
   return is_within_error(of(times, cause), of(within_error, cause)) ? 0 : of(times, cause);
 }
 
+/// The transports' reason where two ranks share a GPU.
+constexpr std::string_view reason_of_shared_gpu =
+    "a copy within a GPU waits for the kernels of the other rank on it";
+
 class Adviser {
  public:
   explicit Adviser(const Report& report)
@@ -126,9 +130,11 @@ class Adviser {
                               count_text(better->messages), name_of(better->transport),
                               speed_text(*better->median_gbps), speed_text(*each.median_gbps));
         }
+        const bool is_on_shared_gpu = each.reason == reason_of_shared_gpu;
         add(AdviceKind::better_transport, static_cast<std::uint64_t>(static_cast<double>(moving_ns) * share),
-            fmt::format("{} went by {}{}{}.{}", which, name_of(each.transport),
-                        each.reason.empty() ? "" : ": ", printable(each.reason), proof),
+            fmt::format("{} went by {}{}{}.{}{}", which, name_of(each.transport),
+                        each.reason.empty() ? "" : ": ", printable(each.reason), proof,
+                        is_on_shared_gpu ? " Give each rank a GPU of its own." : ""),
             "transports", report_.transports, each);
       } else if (each.size_limit_bytes == size_limits_bytes[0]) {
         add(AdviceKind::join_messages, moving_ns,
