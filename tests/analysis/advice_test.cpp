@@ -90,6 +90,25 @@ TEST(Advice, has_a_title_that_says_what_its_text_says) {
   }
 }
 
+TEST(Advice, to_overlap_is_less_certain_where_ranks_share_a_gpu) {
+  Report report = two_ranks();
+  report.replay.emplace();
+  report.replay->observed_ns = report.replay->replayed_ns = 1000 * ms;
+  report.replay->changes = {
+      {.kind = AdviceKind::overlap, .total_ns = 900 * ms, .calls = {"MPI_Wait at x"}, .kernel = "stencil"}};
+  report.placement = {{.rank = 0, .host = "a", .gpus = {"0000:01:00.0"}},
+                      {.rank = 1, .host = "a", .gpus = {"0000:02:00.0"}}};
+  const std::vector<Advice> apart = advise(report);
+  ASSERT_EQ(apart.size(), 1u);
+  EXPECT_EQ(apart[0].uncertainty_ns, apart[0].saves_ns / 50);
+  report.placement[1].gpus = report.placement[0].gpus;
+  const std::vector<Advice> shared = advise(report);
+  ASSERT_EQ(shared.size(), 1u);
+  EXPECT_EQ(shared[0].saves_ns, apart[0].saves_ns);
+  EXPECT_EQ(shared[0].uncertainty_ns, apart[0].saves_ns / 50 * 31);
+  EXPECT_EQ(shared[0].text, apart[0].text + " It hides less where ranks share a GPU.");
+}
+
 TEST(Advice, host_memory_is_expected_to_go_by_the_mpi_library) {
   Report report = two_ranks();
   TransportFigures host = device_messages(trace::TransportKind::mpi, 10, "");
