@@ -179,6 +179,19 @@ void CallScope::collective(MPI_Comm communicator, int root_or_minus_one, std::ui
   if (root_or_minus_one >= 0) open_->call.peer = world_rank_of(communicator, root_or_minus_one);
 }
 
+void CallScope::meeting(std::uint32_t window, std::uint32_t ordinal) noexcept {
+  if (!recording_) return;
+  open_->call.communicator = window;
+  open_->call.collective_ordinal = ordinal;
+}
+
+void CallScope::access(std::uint32_t window, int world_rank, std::uint64_t bytes) noexcept {
+  if (!recording_) return;
+  open_->call.communicator = window;
+  open_->call.peer = world_rank;
+  open_->call.bytes = bytes;
+}
+
 trace::CollectiveOperation CallScope::collective_operation() const noexcept {
   trace::CollectiveOperation operation{};
   operation.post_ns = begin_ns_;

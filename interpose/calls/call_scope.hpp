@@ -60,10 +60,17 @@ class CallScope {
   [[nodiscard]] bool recording() const noexcept { return recording_; }
   [[nodiscard]] std::uint64_t begin_ns() const noexcept { return begin_ns_; }  ///< 0 when not recording
   [[nodiscard]] std::uint64_t call_site() const noexcept { return call_site_; }
+  /// 0 before collective(), and when not recording.
+  [[nodiscard]] std::uint32_t collective_ordinal() const noexcept {
+    return open_ == nullptr ? 0 : open_->call.collective_ordinal;
+  }
 
   /// Set what the record contains; each does nothing when not recording. Ranks are of `communicator`.
   void message(MPI_Comm communicator, int peer, int tag, std::uint64_t bytes) noexcept;
   void collective(MPI_Comm communicator, int root_or_minus_one, std::uint64_t bytes) noexcept;
+  /// The same for the n-th call in which the members of a window meet, and one that accesses one's memory.
+  void meeting(std::uint32_t window, std::uint32_t ordinal) noexcept;
+  void access(std::uint32_t window, int world_rank, std::uint64_t bytes) noexcept;
   void buffer(trace::BufferKind kind) noexcept;
   void add_bytes(std::uint64_t bytes) noexcept;
   /// Notes, for whoever looks at the recording while the call lasts, that a call which sends receives, too …

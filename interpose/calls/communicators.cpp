@@ -4,10 +4,10 @@
 #include <array>
 #include <numeric>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <utility>
 
+#include "interpose/calls/communicator_record.hpp"
 #include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
@@ -81,30 +81,12 @@ std::uint64_t make_global_id(Origin origin, std::uint64_t members) {
   return mix(id, registry().seen[id]++);
 }
 
-std::string comma_separated(std::span<const int> numbers) {
-  std::string text;
-  for (const int number : numbers) {
-    if (!text.empty()) text += ',';
-    text += std::to_string(number);
-  }
-  return text;
-}
-
 void record_communicator(MPI_Comm communicator, const CommunicatorInfo& info) {
   if (!record::is_on()) return;
   std::array<char, MPI_MAX_OBJECT_NAME + 1> name{};
   int length = 0;
   PMPI_Comm_get_name(communicator, name.data(), &length);
-  trace::Communicator seen{};
-  seen.global_id = info.global_id;
-  seen.local_id = info.local_id;
-  if (length > 0) seen.name = record::intern(name.data());
-  seen.members = record::intern(comma_separated(info.world_ranks));
-  seen.size = info.size;
-  seen.rank = info.rank;
-  seen.is_inter = info.is_inter ? 1 : 0;
-  seen.kind = trace::RecordKind::communicator;
-  record::write_to_stay(seen);
+  record_members(info.global_id, info.local_id, name.data(), info);
 }
 
 /// Under the registry's lock.

@@ -19,6 +19,10 @@ void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::B
 /// Records a finished collective that kernels did, of which this rank contributed or received so many bytes.
 void record_one_shot_collective(std::uint64_t begin_ns, std::size_t bytes) noexcept;
 
+/// Records a finished copy between a buffer and memory of a window.
+void record_one_sided_copy(trace::TransportKind transport, std::uint64_t begin_ns, std::size_t bytes,
+                           transports::BufferKind source, transports::BufferKind destination) noexcept;
+
 /// Calls `copy()`, which returns a Status, as Penstock's own work, and records it as above if it went well;
 /// says what made it slower.
 template <typename Copy>

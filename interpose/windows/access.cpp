@@ -45,4 +45,18 @@ transports::BufferView origin_view(const void* buffer, MPI_Count count, MPI_Data
   return view;
 }
 
+WindowCopy copy_that_begins(Direction direction, transports::BufferKind origin, const MemberMemory& memory,
+                            std::size_t bytes) noexcept {
+  if (!record::is_on()) return {};
+  const auto& reached = memory.reached();
+  const bool is_on_device = reached && transports::lives_on_device(reached->kind);
+  const auto target = reached ? reached->kind : transports::BufferKind::pageable;
+  WindowCopy copy{.begin_ns = record::now_ns(), .bytes = bytes};
+  copy.transport = is_on_device ? trace::TransportKind::peer : trace::TransportKind::staged;
+  if (memory.is_own()) copy.transport = trace::TransportKind::local;
+  copy.source = direction == Direction::put ? origin : target;
+  copy.destination = direction == Direction::put ? target : origin;
+  return copy;
+}
+
 }  // namespace penstock::interpose

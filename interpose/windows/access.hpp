@@ -36,4 +36,9 @@ struct CheckedTarget {
 /// Returns the view of a buffer, as handed over by the current call. Notes that a GPU is used, if one is.
 [[nodiscard]] transports::BufferView origin_view(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
+/// Returns the record of a copy that begins now, between a buffer of this process and that memory; an empty
+/// one where nothing is recorded.
+[[nodiscard]] WindowCopy copy_that_begins(Direction direction, transports::BufferKind origin,
+                                          const MemberMemory& memory, std::size_t bytes) noexcept;
+
 }  // namespace penstock::interpose

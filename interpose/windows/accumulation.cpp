@@ -134,12 +134,18 @@ int accumulate(const std::shared_ptr<Window>& window, const char* mpi_call, cons
     if (result != nullptr && to.layout.bytes() < bytes) return window->raise(MPI_ERR_TRUNCATE);
     if (result != nullptr) to.layout = to.layout.prefix(bytes);
     const BufferView* const earlier = result != nullptr ? &to : nullptr;
+    const bool is_read = operation == MPI_NO_OP;
+    const WindowCopy record =
+        copy_that_begins(is_read ? Direction::get : Direction::put, (is_read ? to : from).buffer.kind,
+                         window->member(checked.rank), bytes);
     const auto in_place = accumulate_in_place(*window, checked, from, earlier, operation, element);
     const Status done =
         in_place ? *in_place : accumulate_packed(*window, checked, from, earlier, operation, element);
     if (!done.ok()) return window->errors().raise_status(mpi_call, done);
+    record_copy(record);
   }
-  if (request != nullptr) attach_operation(window, mpi_call, window->keep(checked.rank, nullptr), request);
+  if (request != nullptr)
+    attach_operation(window, mpi_call, window->keep(checked.rank, nullptr, {}), request);
   return MPI_SUCCESS;
 }
 
@@ -182,9 +188,13 @@ int compare_and_swap(Window& window, const void* origin, const void* compared, v
   const BufferView from = origin_view(origin, 1, target.datatype);
   const BufferView with = origin_view(compared, 1, target.datatype);
   const BufferView to = origin_view(result, 1, target.datatype);
+  const WindowCopy record =
+      copy_that_begins(Direction::put, from.buffer.kind, window.member(checked.rank), checked.where.bytes());
   const auto swapped = update_in_one_step(window, checked, {&from, &with, &to}, MPI_OP_NULL, target.datatype);
   const Status done = swapped ? *swapped : swap_packed(window, checked, from, with, to);
-  return done.ok() ? MPI_SUCCESS : window.errors().raise_status("MPI_Compare_and_swap", done);
+  if (!done.ok()) return window.errors().raise_status("MPI_Compare_and_swap", done);
+  record_copy(record);
+  return MPI_SUCCESS;
 }
 
 }  // namespace penstock::interpose

@@ -68,6 +68,7 @@ int move(const std::shared_ptr<Window>& window, const char* mpi_call, Direction 
   if (checked.code == MPI_SUCCESS) checked.code = check_buffer(count, datatype);
   if (checked.code != MPI_SUCCESS) return window->raise(checked.code);
   std::unique_ptr<transports::Pull> pull;
+  WindowCopy record;
   if (!checked.is_nothing) {
     if (request == nullptr) {
       const auto small = as_small(*window, direction, origin, count, datatype, checked, checked.code);
@@ -82,13 +83,14 @@ int move(const std::shared_ptr<Window>& window, const char* mpi_call, Direction 
       transports::Layout& longer = direction == Direction::put ? checked.where : buffer.layout;
       longer = longer.prefix(sent);
     }
-    const Status started = window->member(checked.rank).start(direction, buffer, checked.where, pull);
+    MemberMemory& memory = window->member(checked.rank);
+    record = copy_that_begins(direction, buffer.buffer.kind, memory, checked.where.bytes());
+    const Status started = memory.start(direction, buffer, checked.where, pull);
     say_what_was_refused();
     if (!started.ok()) return window->errors().raise_status(mpi_call, started);
     window->note_begun();
   }
-  if (pull == nullptr && request == nullptr) return MPI_SUCCESS;
-  auto operation = window->keep(checked.rank, std::move(pull));
+  auto operation = window->keep(checked.rank, std::move(pull), record);
   if (request != nullptr) attach_operation(window, mpi_call, std::move(operation), request);
   return MPI_SUCCESS;
 }

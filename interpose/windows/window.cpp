@@ -6,11 +6,25 @@
 
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/windows/access.hpp"
 #include "interpose/windows/memory/queued_work.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/in_call.hpp"
 
 namespace penstock::interpose {
+namespace {
+
+/// Returns the record of what begins together: as that of one copy, like the first.
+WindowCopy copy_of(const std::vector<SmallAccess>& accesses, const std::vector<MemberMemory>& members) {
+  if (!record::is_on()) return {};
+  const SmallAccess& first = accesses.front();
+  std::size_t bytes = 0;
+  for (const SmallAccess& each : accesses) bytes += each.bytes;
+  return copy_that_begins(first.direction, transports::inspect(first.origin).kind, members[first.target],
+                          bytes);
+}
+
+}  // namespace
 
 Window::Window(MPI_Win handle, std::size_t rank, std::vector<MemberMemory> members, SharedWords words,
                const WindowAttributes& attributes, AllocatedMemory memory)
@@ -41,11 +55,16 @@ bool Window::may_access(std::size_t target) {
   return false;
 }
 
-std::shared_ptr<WindowOperation> Window::keep(std::size_t target, std::unique_ptr<transports::Pull> pull) {
+std::shared_ptr<WindowOperation> Window::keep(std::size_t target, std::unique_ptr<transports::Pull> pull,
+                                              const WindowCopy& record) {
   auto operation = std::make_shared<WindowOperation>();
+  operation->record = record;
   operation->target = target;
   operation->pull = std::move(pull);
-  if (operation->pull == nullptr) return operation;
+  if (operation->pull == nullptr) {
+    record_copy(record);
+    return operation;
+  }
   const std::lock_guard lock(mutex_);
   operations_.push_back(operation);
   return operation;
@@ -56,6 +75,7 @@ bool Window::advance(WindowOperation& operation) noexcept {
   bool is_over = operation.pull == nullptr;
   if (is_over) return true;
   operation.status = operation.pull->advance(is_over);
+  if (is_over && operation.status.ok()) record_copy(operation.record);
   if (!operation.status.ok()) is_over = true;
   if (is_over) operation.pull.reset();
   return is_over;
@@ -119,12 +139,15 @@ void Window::begin_held_back() {
     held_back_bytes_ = 0;
   }
   std::unique_ptr<transports::Pull> pull;
+  const WindowCopy record = copy_of(accesses, members_);
   const Status begun = transports::guarded([&] { return begin_together(accesses, members_, pull); });
   say_what_was_refused();
   const std::lock_guard lock(mutex_);
   operation->pull = std::move(pull);
   operation->status = begun;
+  operation->record = record;
   operation->has_begun = true;
+  if (operation->pull == nullptr && begun.ok()) record_copy(record);
   forecast_.note_begun(transports::steady_now_ns());
 }
 

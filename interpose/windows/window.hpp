@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "interpose/calls/errors.hpp"
+#include "interpose/calls/window_record.hpp"
 #include "interpose/windows/access_forecast.hpp"
 #include "interpose/windows/memory/allocated_memory.hpp"
 #include "interpose/windows/memory/member_memory.hpp"
@@ -28,6 +29,7 @@ struct WindowOperation {
   Status status;
   std::optional<std::size_t> target;  ///< none: several may be meant
   bool has_begun = true;
+  WindowCopy record;
 };
 
 /// What MPI_Win_get_attr returns pointers to.
@@ -84,9 +86,10 @@ class Window {
   /// Returns whether this rank may access that target's memory now.
   [[nodiscard]] bool may_access(std::size_t target);
 
-  /// Takes over a copy that has begun.
+  /// Takes over a copy that has begun. It is recorded once it is over.
   [[nodiscard]] std::shared_ptr<WindowOperation> keep(std::size_t target,
-                                                      std::unique_ptr<transports::Pull> pull);
+                                                      std::unique_ptr<transports::Pull> pull,
+                                                      const WindowCopy& record);
   /// Steps one, which the caller has a share of; returns whether it is over. Then the window forgets it.
   [[nodiscard]] bool step(WindowOperation& operation);
   /// Returns whether the window has taken over an access, which begins with others when it must. False: the

@@ -2,14 +2,18 @@
 // are passed on, with stand-ins for device buffers. Generated from the table.
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 
 #include "interpose/binding/function_names.hpp"
+#include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/calls/window_record.hpp"
 #include "interpose/progress/gathering.hpp"
 #include "interpose/windows/staged_accesses.hpp"
 #include "interpose/windows/window_calls.hpp"
@@ -45,16 +49,55 @@ MPI_Win window_among(const Arguments&... arguments) {
   }
 }
 
+/// Records a call that makes a window, which `make()` does.
+template <Function function, typename Make, typename... Arguments>
+int make_recorded(CallScope& scope, Make make, const Arguments&... arguments) {
+  if (!scope.recording()) return make();
+  constexpr std::size_t last = sizeof...(Arguments) - 1;
+  // the communicator precedes the window, and allocated memory too
+  constexpr std::size_t back = std::string_view(name_of(function)).starts_with("MPI_Win_allocate") ? 2 : 1;
+  const auto all = std::tie(arguments...);
+  const MPI_Comm communicator = std::get<last - back>(all);
+  scope.collective(communicator, -1, 0);
+  const int code = make();
+  if (code == MPI_SUCCESS) number_window(scope, communicator, *std::get<last>(all));
+  return code;
+}
+
+/// Records what a call is on a window.
+template <Function function, typename... Arguments>
+void record_call(CallScope& scope, MPI_Win window, const Arguments&... arguments) noexcept {
+  if (!scope.recording()) return;
+  if constexpr (function == Function::Win_fence || function == Function::Win_free) {
+    record_meeting(scope, window);
+    // another thread may get the handle once it is free
+    if constexpr (function == Function::Win_free) forget_window_number(window);
+  } else if constexpr (constexpr WindowBuffers buffers = window_buffers_of(function);
+                       buffers != WindowBuffers::none) {
+    auto all = std::tuple(arguments...);
+    std::uint64_t bytes = 0;
+    for_each_window_buffer<buffers>(all, [&](const void*, MPI_Count count, MPI_Datatype datatype, bool) {
+      bytes = std::max(bytes, payload_bytes(count, datatype));
+    });
+    record_access(scope, window, static_cast<int>(std::get<place_of_target<buffers>>(all)), bytes);
+  }
+}
+
 template <Function function, typename Library, typename... Arguments>
 int carry_out_on_window([[maybe_unused]] CallScope& scope, Library library, Arguments... arguments) {
   const auto by_library = [&] { return library(arguments...); };
   const auto among_all = [&] { return among_others<function>(by_library, arguments...); };
   if constexpr (is_named<function>("MPI_Win_create")) {
-    return create_window(name_of(function), among_all, arguments...);
+    return make_recorded<function>(
+        scope, [&] { return create_window(name_of(function), among_all, arguments...); }, arguments...);
   } else if constexpr (is_named<function>("MPI_Win_allocate")) {
-    return allocate_window(among_all, arguments...);
+    return make_recorded<function>(
+        scope, [&] { return allocate_window(among_all, arguments...); }, arguments...);
+  } else if constexpr (is_named<function>("MPI_Win_allocate_shared")) {
+    return make_recorded<function>(scope, among_all, arguments...);
   } else {
     const MPI_Win handle = window_among<function>(arguments...);
+    record_call<function>(scope, handle, arguments...);
     if (const std::shared_ptr<Window> window = find_window(handle))
       return own_window_call<function>(OwnWindowCall{window, name_of(function)}, arguments...);
     if constexpr (window_buffers_of(function) != WindowBuffers::none) {

@@ -40,6 +40,7 @@ class MemberMemory {
   [[nodiscard]] const char* open() noexcept;
 
   [[nodiscard]] std::int64_t unit() const noexcept { return record_.unit; }
+  [[nodiscard]] bool is_own() const noexcept { return is_own_; }
   /// Returns whether all bytes of a layout, counted from the memory's base, are in it.
   [[nodiscard]] bool holds(const transports::Layout& where) const noexcept;
 

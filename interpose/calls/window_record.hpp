@@ -1,0 +1,38 @@
+// Numbers windows in the recording as communicators are numbered, so that the report joins the calls in which
+// the members of a window meet. Knows neither epochs nor memory.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "interpose/calls/call_scope.hpp"
+#include "transports/memory/buffer.hpp"
+
+namespace penstock::interpose {
+
+/// Numbers a window that a collective call on the communicator has made. `scope`: that call's, which has been
+/// recorded as such. Nothing of these happens where nothing is recorded, or memory runs out.
+void number_window(const CallScope& scope, MPI_Comm communicator, MPI_Win window) noexcept;
+void forget_window_number(MPI_Win window) noexcept;
+
+/// Records that the call is the next collective one on the window.
+void record_meeting(CallScope& scope, MPI_Win window) noexcept;
+
+/// Records that the call accesses so many bytes of a target's memory. `target`: a rank of the window.
+void record_access(CallScope& scope, MPI_Win window, int target, std::uint64_t bytes) noexcept;
+
+/// What a copy between a buffer and a window is recorded as. `begin_ns` 0: not at all.
+struct WindowCopy {
+  std::uint64_t begin_ns = 0;
+  std::size_t bytes = 0;
+  trace::TransportKind transport = trace::TransportKind::staged;
+  transports::BufferKind source = transports::BufferKind::unknown;
+  transports::BufferKind destination = transports::BufferKind::unknown;
+};
+
+/// Records a copy that ends now.
+void record_copy(const WindowCopy& copy) noexcept;
+
+}  // namespace penstock::interpose
