@@ -2,8 +2,10 @@
 // where the call blocks; one handler, once, in any case. Questions that Penstock asks the MPI library
 // meanwhile reach none.
 #include <array>
+#include <atomic>
 #include <functional>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -202,6 +204,61 @@ TEST_P(ErrorHandlers, of_the_program_hear_of_each_error_once) {
       }
     }
   }
+}
+
+bool has_thread_multiple() {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  return provided == MPI_THREAD_MULTIPLE;
+}
+
+/// Returns the handler of a communicator, which the caller must not free: that communicator holds it.
+MPI_Errhandler handler_of(MPI_Comm communicator) {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(communicator, &handler);
+  const MPI_Errhandler found = handler;
+  MPI_Errhandler_free(&handler);
+  return found;
+}
+
+TEST(HandlersWhileAnotherThreadTests, are_the_programs) {
+  if (!has_thread_multiple()) GTEST_SKIP() << "no MPI_THREAD_MULTIPLE";
+  MPI_Errhandler own = MPI_ERRHANDLER_NULL;
+  MPI_Comm_create_errhandler(hear_on_world, &own);
+  const MPI_Errhandler before = handler_of(MPI_COMM_WORLD);
+  const MPI_Errhandler of_self = handler_of(MPI_COMM_SELF);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
+  std::atomic<int> tests = 0;
+  std::thread tester([&] {
+    if (rank() != 0) return;
+    const Buffer on_device(MemoryKind::device, 4096, 2);
+    const Buffer on_host(MemoryKind::pageable, 4096, 2);
+    std::array<MPI_Request, 2> requests{};
+    MPI_Irecv(on_device.data(), 4096, MPI_BYTE, 1, tag, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(on_host.data(), 4096, MPI_BYTE, 1, tag + 1, MPI_COMM_WORLD, &requests[1]);
+    for (int done = 0; done == 0; ++tests) MPI_Testall(2, requests.data(), &done, MPI_STATUSES_IGNORE);
+  });
+  int wrong = 0;
+  int wrong_of_copies = 0;
+  for (int i = 0; rank() == 0 && tests < 5'000; ++i) {
+    wrong += handler_of(MPI_COMM_WORLD) == own ? 0 : 1;
+    if (i % 100 != 0) continue;
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_SELF, &copy);
+    wrong_of_copies += handler_of(copy) == of_self ? 0 : 1;
+    MPI_Comm_free(&copy);
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(wrong_of_copies, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank() == 1) {
+    const Buffer on_device(MemoryKind::device, 4096, 1);
+    for (int each = 0; each < 2; ++each)
+      MPI_Send(on_device.data(), 4096, MPI_BYTE, 0, tag + each, MPI_COMM_WORLD);
+  }
+  tester.join();
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+  MPI_Errhandler_free(&own);
 }
 
 std::string name_of_case(const testing::TestParamInfo<Parameters>& parameters) {
