@@ -144,6 +144,13 @@ void make_timeline(const RankTrace& rank, Timeline& timeline) {
   subtract(timeline.host, timeline.kernels, timeline.exposed);
 
   make_set_of_application(rank.copies, rank, scratch, timeline.copies);
+  scratch.clear();
+  for (const trace::DeviceActivity& each : rank.kernels) {
+    if (each.own == 0 && each.issued_ns != 0 && each.issued_ns < each.begin_ns) {
+      scratch.push_back(clipped(each.issued_ns, each.begin_ns, rank));
+    }
+  }
+  timeline.launched.assign_union_of(scratch);
   make_set_of_application(rank.synchronisations, rank, scratch, timeline.synchronised);
   subtract(unite(timeline.host, timeline.synchronised), timeline.kernels, timeline.idle);
 }
@@ -151,7 +158,7 @@ void make_timeline(const RankTrace& rank, Timeline& timeline) {
 void cut_to(Interval window, Timeline& timeline) {
   for (IntervalSet* set :
        {&timeline.kernels, &timeline.nccl, &timeline.host, &timeline.in_flight, &timeline.communication,
-        &timeline.exposed, &timeline.copies, &timeline.synchronised, &timeline.idle}) {
+        &timeline.exposed, &timeline.copies, &timeline.launched, &timeline.synchronised, &timeline.idle}) {
     set->cut_to(window);
   }
   cut_segments(window, timeline.host_segments);

@@ -41,8 +41,10 @@ struct Timeline {
   IntervalSet communication;  ///< C = H ∪ R
   IntervalSet exposed;        ///< H \ K
   IntervalSet copies;         ///< copies and memsets of the application
-  IntervalSet synchronised;   ///< the application's host waits for the GPU
-  IntervalSet idle;           ///< nothing is computed: in H or synchronised, and not in K
+  IntervalSet
+      launched;  ///< a kernel of the application has been launched and has not begun, if that is known
+  IntervalSet synchronised;  ///< the application's host waits for the GPU
+  IntervalSet idle;          ///< nothing is computed: in H or synchronised, and not in K
   std::vector<HostSegment> host_segments;
   std::vector<KernelSegment> kernel_segments;
   std::vector<KernelStart> kernel_starts;  ///< in no particular order

@@ -27,7 +27,8 @@ std::string why_unusable(const Report& report, const std::string& which) {
 Baseline::Baseline(const Report& baseline, const Report& report, const std::string& name)
     : why_not_(why_unusable(baseline, name + " ")),
       what_differs_(fmt::format("{}", fmt::join(circumstances_that_differ({baseline}, {report}), ", and "))),
-      lost_gpu_records_(lost_gpu_records(baseline) || lost_gpu_records(report)) {
+      lost_gpu_records_(lost_gpu_records(baseline) || lost_gpu_records(report)),
+      lacks_launch_times_(lacks_launch_times(baseline) != lacks_launch_times(report)) {
   if (why_not_.empty()) {
     why_not_ = why_unusable(report, "the recording ");
   }
@@ -106,7 +107,13 @@ std::optional<double> Baseline::jitter(const FailCondition& condition) const {
 
 std::string Baseline::why_unknown(const FailCondition& condition) const {
   const std::string why = why_not_comparable(condition);
-  return why.empty() ? "too few steps to tell a change from jitter" : why;
+  if (!why.empty()) {
+    return why;
+  }
+  const bool lacks_launches =
+      condition.part() && depends_on_launch_times(*condition.part()) && lacks_launch_times_;
+  return lacks_launches ? "when kernels were launched was not recorded in both"
+                        : "too few steps to tell a change from jitter";
 }
 
 }  // namespace penstock::analysis

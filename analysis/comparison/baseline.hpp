@@ -35,7 +35,8 @@ class Baseline {
   std::string why_not_;  ///< no figure can be compared; empty if some can
   std::string what_differs_;
   std::string reservation_;
-  bool lost_gpu_records_ = false;  ///< in either
+  bool lost_gpu_records_ = false;    ///< in either
+  bool lacks_launch_times_ = false;  ///< one of the two
 };
 
 }  // namespace penstock::analysis

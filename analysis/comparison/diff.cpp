@@ -166,6 +166,15 @@ class Comparison {
            std::all_of(after_.begin(), after_.end(), has_parts);
   }
 
+  /// Where all of them lack these, launches are counted alike.
+  [[nodiscard]] bool some_lack_launch_times() const {
+    const auto lacks = [](const Report& report) { return lacks_launch_times(report); };
+    const auto all = static_cast<std::ptrdiff_t>(before_.size() + after_.size());
+    const auto lack = std::count_if(before_.begin(), before_.end(), lacks) +
+                      std::count_if(after_.begin(), after_.end(), lacks);
+    return lack != 0 && lack != all;
+  }
+
   void parts() {
     if (!has_all_parts()) {
       return;
@@ -177,6 +186,10 @@ class Comparison {
           of_part_in_steps(part));
       if (const std::optional<Cause> cause = cause_of(part)) {
         widen_by_clocks(*cause, of_part);
+      }
+      if (depends_on_launch_times(part) && some_lack_launch_times()) {
+        of_part.margin_ns.reset();
+        of_part.verdict = Verdict::unknown;
       }
       add_if_any(diff_.parts, std::move(of_part));
     }
@@ -291,6 +304,11 @@ class Comparison {
     if (diff_.is_by_step) {
       add_if_differ(diff_.remarks, "marks of the steps", before_, after_,
                     [](const Report& report) { return report.steps->mark; });
+    }
+    if (some_lack_launch_times()) {
+      diff_.remarks.emplace_back(
+          "of some runs it is not recorded when kernels were launched, so kernel launch, host code and CUDA "
+          "synchronisation cannot be compared");
     }
     if (!is_one_measure_) {
       diff_.remarks.emplace_back(

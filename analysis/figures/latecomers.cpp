@@ -16,9 +16,12 @@ struct Latecomers::Meanwhile {
     const Timeline& timeline = rank.window.timeline;
     const IntervalSet in_kernels_or_mpi = unite(timeline.kernels, timeline.host);
     bare_copies = subtract(timeline.copies, in_kernels_or_mpi);
-    not_host_code = unite(in_kernels_or_mpi, timeline.copies);
+    const IntervalSet or_copies = unite(in_kernels_or_mpi, timeline.copies);
+    launches = subtract(timeline.launched, or_copies);
+    not_host_code = unite(or_copies, launches);
   }
   IntervalSet bare_copies;  ///< the application's, while no kernel runs and the host is outside MPI
+  IntervalSet launches;     ///< of its kernels, while none of these
   IntervalSet not_host_code;
   PlaceFinder places;
 };
@@ -104,6 +107,7 @@ Latecomers::Late Latecomers::sum_up(const RankInput& rank, const Meanwhile& mean
   late.in_kernels_ns = common_ns(all, timeline.kernels);
   late.in_mpi_ns = common_ns(all, timeline.exposed);
   late.in_copies_ns = common_ns(all, meanwhile.bare_copies);
+  late.in_launches_ns = common_ns(all, meanwhile.launches);
   for (const Interval each : all.intervals()) {
     ++late.times;
     late.longest_ns = std::max(late.longest_ns, each.end_ns - each.begin_ns);
@@ -142,6 +146,7 @@ void Latecomers::finish(Report& report, SiteNames& names) {
                              .in_kernels_ns = late.in_kernels_ns,
                              .in_mpi_ns = late.in_mpi_ns,
                              .in_copies_ns = late.in_copies_ns,
+                             .in_launches_ns = late.in_launches_ns,
                              .longest_ns = late.longest_ns,
                              .long_times = late.long_times,
                              .long_ns = late.long_ns,

@@ -44,6 +44,7 @@ class Latecomers {
     std::uint64_t in_kernels_ns = 0;
     std::uint64_t in_mpi_ns = 0;
     std::uint64_t in_copies_ns = 0;
+    std::uint64_t in_launches_ns = 0;
     std::uint64_t longest_ns = 0;
     std::uint64_t long_times = 0;  ///< that last half of the longest or more
     std::uint64_t long_ns = 0;
@@ -51,8 +52,8 @@ class Latecomers {
     KernelTimes kernels;
     HostPlaces host_code;
     auto members() {
-      return std::tie(times, late_ns, within_error_ns, in_kernels_ns, in_mpi_ns, in_copies_ns, longest_ns,
-                      long_times, long_ns, long_steps, kernels, host_code);
+      return std::tie(times, late_ns, within_error_ns, in_kernels_ns, in_mpi_ns, in_copies_ns, in_launches_ns,
+                      longest_ns, long_times, long_ns, long_steps, kernels, host_code);
     }
   };
   /// What is known of a site of the rank that is being fed.

@@ -105,13 +105,7 @@ void PartSums::add(const RankInput& rank) {
   const PlaceFinder places(mark_, rank);
   const std::int32_t number = trace.header.world_rank;
   other_copies_.add(places, number, took(TimePart::other_copies, dividing.take(timeline.copies)));
-  std::vector<Interval>& launched = dividing.list();
-  for (const trace::DeviceActivity& each : trace.kernels) {
-    if (each.own == 0 && each.issued_ns != 0 && each.issued_ns < each.begin_ns) {
-      launched.push_back({each.issued_ns, each.begin_ns});
-    }
-  }
-  kernel_launch_.add(places, number, took(TimePart::kernel_launch, dividing.take_listed()));
+  kernel_launch_.add(places, number, took(TimePart::kernel_launch, dividing.take(timeline.launched)));
   cuda_synchronisation_.add(places, number,
                             took(TimePart::cuda_synchronisation, dividing.take(timeline.synchronised)));
   host_code_.add(places, number, took(TimePart::host_code, dividing.take_all()));

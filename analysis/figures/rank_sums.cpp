@@ -21,6 +21,8 @@ void add_header(const RankInput& input, RankFigures& figures) {
   figures.finished = rank.finished;
   figures.used_gpu = rank.used_gpu();
   figures.kernels_known = rank.has(trace::feature::kernels) && figures.used_gpu;
+  figures.launches_known = std::all_of(rank.kernels.begin(), rank.kernels.end(),
+                                       [](const auto& each) { return each.own != 0 || each.issued_ns != 0; });
   figures.records = rank.record_count;
   figures.dropped_records = rank.header.dropped_records;
   figures.dropped_gpu_records = rank.header.dropped_gpu_records;

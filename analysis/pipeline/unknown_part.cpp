@@ -11,9 +11,8 @@ bool has_records(const RankFigures& rank) {
 
 /// Steps and phases are NVTX ranges or calls that were recorded.
 bool lacks_all_records(const Report& report) {
-  return report.recorded_part && report.recorded_part->first_rank >= 0 && !report.steps &&
-         report.phases.empty() && report.functions.empty() &&
-         std::none_of(report.ranks.begin(), report.ranks.end(), has_records);
+  return report.recorded_part && !report.recorded_part->is_window && !report.steps && report.phases.empty() &&
+         report.functions.empty() && std::none_of(report.ranks.begin(), report.ranks.end(), has_records);
 }
 
 void forget(RankFigures& rank) {
@@ -32,7 +31,7 @@ void forget_part_without_records(Report& report) {
   report.parts.reset();
   report.host_code.clear();
   report.replay.reset();
-  report.why_no_replay = "nothing is recorded before the first record that was dropped";
+  report.why_no_replay = "nothing is recorded in the part that is known of all ranks";
   std::for_each(report.ranks.begin(), report.ranks.end(), forget);
 }
 

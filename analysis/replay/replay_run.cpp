@@ -164,8 +164,13 @@ std::vector<PathPiece> ReplayGraph::longest_path() {
     const Node& node = nodes_[id];
     const NodeId from = binding[id];
     const std::uint64_t begin_ns = from == none ? times_ns_[id] - node.work_ns : times_ns_[from];
-    // the lag after what it waited for is included: a launch, or a post within a call
-    path.push_back({node.position, node.work, node.site, times_ns_[id] - begin_ns});
+    const std::uint64_t time_ns = times_ns_[id] - begin_ns;
+    // behind what a kernel waited for comes its launch; within a call, the post is the call's
+    const std::uint64_t launch_ns = node.work == Work::kernel ? time_ns - std::min(time_ns, node.work_ns) : 0;
+    path.push_back({node.position, node.work, node.site, time_ns - launch_ns});
+    if (launch_ns != 0) {
+      path.push_back({node.position, Work::launch, node.site, launch_ns});
+    }
   }
   std::reverse(path.begin(), path.end());
   return path;

@@ -80,6 +80,9 @@ PathFigures path_of(ReplayGraph& graph, const std::vector<const RankFigures*>& r
       case Work::kernel:
         path.kernels_ns += piece.time_ns;
         break;
+      case Work::launch:
+        path.launch_ns += piece.time_ns;
+        break;
       case Work::host_code:
         path.host_code_ns += piece.time_ns;
         break;

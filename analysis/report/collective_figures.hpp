@@ -44,10 +44,11 @@ struct LatecomerFigures {
   std::string mpi_function;   ///< with which it came late
   std::string at;             ///< and its call site, for people
   std::uint64_t times = 0;    ///< times in which several ranks wait for it count once
-  std::uint64_t late_ns = 0;  ///< the sum of the next four
+  std::uint64_t late_ns = 0;  ///< the sum of the next five
   std::uint64_t in_kernels_ns = 0;
   std::uint64_t in_mpi_ns = 0;        ///< in other calls, and its GPU did not compute
   std::uint64_t in_copies_ns = 0;     ///< copies and memsets, outside of both
+  std::uint64_t in_launches_ns = 0;   ///< a kernel had been launched and had not begun, and none of these
   std::uint64_t in_host_code_ns = 0;  ///< all else
   std::uint64_t longest_ns = 0;
   std::uint64_t long_times = 0;  ///< that last half of the longest or more

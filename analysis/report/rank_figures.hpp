@@ -18,6 +18,7 @@ struct RankFigures {
   bool finished = false;  ///< reached MPI_Finalize
   bool used_gpu = false;
   bool kernels_known = false;          ///< false: figures that need K must not be shown
+  bool launches_known = true;          ///< when its kernels were launched; false: not, as in older recordings
   std::uint64_t run_ns = 0;            ///< MPI_Init to MPI_Finalize, or to the last record
   std::uint64_t recorded_ns = 0;       ///< of run_ns, until its own records begin to be missing
   std::uint64_t known_ns = 0;          ///< of run_ns, until those of any rank do
@@ -58,11 +59,12 @@ struct RankFigures {
 
   template <typename Archive>
   void exchange(Archive& archive) {
-    archive(rank, host, finished, used_gpu, kernels_known, run_ns, recorded_ns, known_ns, recorded_from_ns,
-            known_from_ns, ends_early, is_of_window, awaits_window, total_ns, kernels_ns, host_ns,
-            in_flight_ns, communication_ns, exposed_ns, upper_bound_ns, hidden_ns, cuda_synchronisation_ns,
-            computing_ns, gpu_busy_ns, is_counted, counted_ns, by_cause, within_error, records,
-            dropped_records, dropped_gpu_records, start_cost_ns, finish_cost_ns, own_cost_ns, clock_error_ns);
+    archive(rank, host, finished, used_gpu, kernels_known, launches_known, run_ns, recorded_ns, known_ns,
+            recorded_from_ns, known_from_ns, ends_early, is_of_window, awaits_window, total_ns, kernels_ns,
+            host_ns, in_flight_ns, communication_ns, exposed_ns, upper_bound_ns, hidden_ns,
+            cuda_synchronisation_ns, computing_ns, gpu_busy_ns, is_counted, counted_ns, by_cause,
+            within_error, records, dropped_records, dropped_gpu_records, start_cost_ns, finish_cost_ns,
+            own_cost_ns, clock_error_ns);
   }
 };
 

@@ -48,6 +48,7 @@ struct KernelFactor {
 /// The longest chain of dependencies: shortening anything else shortens nothing.
 struct PathFigures {
   std::uint64_t kernels_ns = 0;
+  std::uint64_t launch_ns = 0;  ///< kernels that had been launched had not begun
   std::uint64_t host_code_ns = 0;
   std::uint64_t communication_ns = 0;
   std::vector<std::pair<std::string, std::uint64_t>> calls;   ///< of communication, by call site, largest

@@ -104,6 +104,18 @@ struct Report {
   });
 }
 
+/// Returns true if it is not recorded of some kernels when they were launched. Host code and CUDA
+/// synchronisation then have what belongs to kernel launches.
+[[nodiscard]] inline bool lacks_launch_times(const Report& report) noexcept {
+  return std::any_of(report.ranks.begin(), report.ranks.end(), [](const RankFigures& rank) {
+    return rank.is_counted && rank.kernels_known && !rank.launches_known;
+  });
+}
+[[nodiscard]] constexpr bool depends_on_launch_times(TimePart part) noexcept {
+  return part == TimePart::kernel_launch || part == TimePart::host_code ||
+         part == TimePart::cuda_synchronisation;
+}
+
 /// Returns where the time of a part is spent; empty: the part has no places of its own, or no time.
 [[nodiscard]] inline std::span<const PlaceFigures> places_of(const Report& report, TimePart part) noexcept {
   switch (part) {

@@ -73,6 +73,7 @@ TEST(Advice, of_messages_within_a_shared_gpu_says_what_helps) {
   EXPECT_EQ(advice[0].text,
             "1,200 messages device → device of ≤ 1 MiB went by staged: a copy within a GPU waits for the "
             "kernels of the other rank on it. Give each rank a GPU of its own.");
+  EXPECT_EQ(title_of(advice[0]), "Give each rank a GPU of its own");
 }
 
 TEST(Advice, has_a_title_that_says_what_its_text_says) {

@@ -293,6 +293,25 @@ TEST(Baseline, of_a_history_decides_by_what_its_runs_differ_by_and_calls_the_oth
   EXPECT_FALSE(Baseline(cut, stepped(longer), change).jitter(condition("step > +5%")));
 }
 
+TEST(Diff, says_where_one_run_alone_has_launches_of_kernels) {
+  Report before = stepped({1000, 1010, 1020, 1030});
+  before.ranks[0].kernels_known = true;
+  before.ranks[0].launches_known = false;
+  const Report after = stepped({2000, 2010, 2020, 2030});
+  const Diff diff = compare({before}, {after});
+  EXPECT_EQ(row(diff.parts, "host code").verdict, Verdict::unknown);
+  EXPECT_EQ(row(diff.parts, "wire").verdict, Verdict::more);
+  EXPECT_TRUE(std::any_of(diff.remarks.begin(), diff.remarks.end(), [](const std::string& each) {
+    return each.find("when kernels were launched") != std::string::npos;
+  }));
+  std::string why;
+  const FailCondition condition = FailCondition::parse("host code > +5%", why).value();
+  EXPECT_FALSE(Baseline(before, after).change(condition));
+  EXPECT_EQ(Baseline(before, after).why_unknown(condition),
+            "when kernels were launched was not recorded in both");
+  EXPECT_EQ(row(compare({before}, {before}).parts, "host code").verdict, Verdict::jitter);
+}
+
 TEST(Baseline, says_what_else_differs) {
   Report other = run(1000, 100);
   other.program = "/opt/other/solver --fast";

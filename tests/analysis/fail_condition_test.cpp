@@ -119,6 +119,18 @@ TEST(FailCondition, knows_efficiencies) {
   EXPECT_EQ(condition("parallel efficiency < 80%").why_unknown(report), "it is too large");
 }
 
+TEST(FailCondition, of_a_part_cannot_be_told_where_launches_that_were_not_recorded_would_decide_it) {
+  Report report = quarter_exposed();
+  report.ranks[0].kernels_known = true;
+  report.ranks[0].launches_known = false;
+  EXPECT_FALSE(condition("kernel launch > 5%").figure(report)) << "what counts as host code may be launches";
+  EXPECT_EQ(condition("kernel launch > 5%").why_unknown(report),
+            "when kernels were launched was not recorded");
+  EXPECT_FALSE(condition("host code > 10%").figure(report));
+  EXPECT_EQ(condition("host code > 30%").figure(report), 20.0) << "it can only be less";
+  EXPECT_EQ(condition("kernels > 30%").figure(report), 45.0);
+}
+
 TEST(FailCondition, of_a_part_cannot_be_told_where_records_that_were_lost_would_decide_it) {
   Report report = quarter_exposed();
   report.ranks[0].dropped_gpu_records = 3;

@@ -25,15 +25,19 @@ using analysis::cores_in;
 class Claims {
  public:
   [[nodiscard]] ClaimGpu of_next_rank() {
-    return [this](const std::string& name, std::size_t times) { return held_.emplace(name, times).second; };
+    return [this](const std::string& identity, std::size_t times) {
+      return held_.emplace(identity, times).second;
+    };
   }
 
  private:
   std::set<std::pair<std::string, std::size_t>> held_;
 };
 
-const std::vector<HostGpu> of_two_sockets{
-    {"a", cores_in("0-3")}, {"b", cores_in("0-3")}, {"c", cores_in("4-7")}, {"d", cores_in("4-7")}};
+const std::vector<HostGpu> of_two_sockets{{"a", "A", cores_in("0-3")},
+                                          {"b", "B", cores_in("0-3")},
+                                          {"c", "C", cores_in("4-7")},
+                                          {"d", "D", cores_in("4-7")}};
 
 std::string gpus_of(const std::vector<const char*>& cores_of_ranks) {
   Claims claims;
@@ -111,6 +115,15 @@ TEST_F(GpusOfHost, are_those_of_the_variable_if_it_is_set) {
   EXPECT_EQ(found(), "GPU-b 4 MIG-7 ? 9 ? ");
   ::setenv("CUDA_VISIBLE_DEVICES", "", 1);
   EXPECT_EQ(found(), "");
+}
+
+TEST_F(GpusOfHost, are_the_same_to_jobs_that_number_them_otherwise) {
+  ::setenv("CUDA_VISIBLE_DEVICES", "1,GPU-b,9", 1);
+  const std::vector<HostGpu> gpus = gpus_to_choose_from(root());
+  ASSERT_EQ(gpus.size(), 3u);
+  EXPECT_EQ(gpus[0].identity, "GPU-b1");
+  EXPECT_EQ(gpus[1].identity, "GPU-b1");
+  EXPECT_EQ(gpus[2].identity, "9");
 }
 
 TEST_F(GpusOfHost, are_none_without_a_driver) {

@@ -91,6 +91,14 @@ bool is_host_code_advised(bool is_launched_at_once) {
                      [](const Advice& each) { return each.kind == AdviceKind::host_code; });
 }
 
+TEST(KernelLaunch, is_a_part_of_the_critical_path) {
+  std::uint64_t total_ns = 0;
+  const Report report = whole_report_on(short_reductions(3'000, total_ns));
+  ASSERT_TRUE(report.replay) << report.why_no_replay;
+  EXPECT_EQ(report.replay->path.kernels_ns, steps * kernel_ns);
+  EXPECT_EQ(report.replay->path.launch_ns, steps * launch_ns);
+}
+
 TEST(KernelLaunch, is_no_host_code_that_could_be_left_out) {
   EXPECT_FALSE(is_host_code_advised(true));
   EXPECT_TRUE(is_host_code_advised(false));

@@ -62,6 +62,22 @@ TEST(Latecomers, of_a_message_tell_what_they_did_while_their_partner_waited) {
   EXPECT_EQ(figures.host_code, "in the NVTX range assemble");
 }
 
+TEST(Latecomers, whose_kernel_has_been_launched_and_has_not_begun_are_in_no_host_code) {
+  RecordingBuilder waits(0, 2);
+  waits.runs(0, 1000).kernel(0, 10);
+  receives(waits, 1, 100, 820);
+  RecordingBuilder late(1, 2);
+  late.runs(0, 1000).launched_kernel(200, 600, 700, "_Z4slowv");
+  sends(late, 0, 800, 820);
+  const Report report = whole_report_on({waits, late});
+  ASSERT_EQ(report.latecomers.size(), 1u);
+  const LatecomerFigures& figures = report.latecomers[0];
+  EXPECT_EQ(figures.late_ns, 700u);
+  EXPECT_EQ(figures.in_kernels_ns, 100u);
+  EXPECT_EQ(figures.in_launches_ns, 400u);
+  EXPECT_EQ(figures.in_host_code_ns, 200u);
+}
+
 TEST(Latecomers, of_a_message_that_its_sender_did_not_wait_for_are_none) {
   RecordingBuilder sender(0, 2);
   sender.runs(0, 1000).kernel(0, 10);

@@ -131,7 +131,7 @@ TEST_P(Replay, the_longest_path_is_as_long_as_the_run_and_goes_through_the_slowe
   const Report report = whole_report_on(job.ranks);
   ASSERT_TRUE(report.replay);
   const PathFigures& path = report.replay->path;
-  EXPECT_EQ(path.kernels_ns + path.host_code_ns + path.communication_ns, job.total_ns);
+  EXPECT_EQ(path.kernels_ns + path.launch_ns + path.host_code_ns + path.communication_ns, job.total_ns);
   ASSERT_FALSE(path.ranks.empty());
   EXPECT_EQ(path.ranks.front().first, 1);
   ASSERT_FALSE(path.calls.empty());

@@ -61,7 +61,7 @@ std::vector<HostGpu> gpus_of_driver(const fs::path& root) {
     const std::string minor = value_in(each / "information", "Device Minor");
     if (uuid.empty() || !can_open(root / ("dev/nvidia" + minor))) continue;
     const fs::path device = root / "sys/bus/pci/devices" / each.filename();
-    gpus.push_back({uuid, analysis::cores_in(first_line_of(device / "local_cpulist"))});
+    gpus.push_back({uuid, uuid, analysis::cores_in(first_line_of(device / "local_cpulist"))});
   }
   return gpus;
 }
@@ -69,12 +69,13 @@ std::vector<HostGpu> gpus_of_driver(const fs::path& root) {
 /// Returns the GPU that an entry of CUDA_VISIBLE_DEVICES means; its place is not known if the driver has none
 /// such.
 HostGpu gpu_named(const std::string& entry, const std::vector<HostGpu>& all) {
-  if (const auto number = analysis::number_in<std::size_t>(entry)) {
-    return {entry, *number < all.size() ? all[*number].near : analysis::Cores()};
-  }
+  // a number counts those that the job may open: another job's GPU has the same
+  const auto number = analysis::number_in<std::size_t>(entry);
   const auto is_meant = [&](const HostGpu& each) { return each.name.starts_with(entry); };
-  const auto found = std::find_if(all.begin(), all.end(), is_meant);
-  return {entry, found == all.end() ? analysis::Cores() : found->near};
+  const auto found = number ? all.begin() + static_cast<std::ptrdiff_t>(std::min(*number, all.size()))
+                            : std::find_if(all.begin(), all.end(), is_meant);
+  if (found == all.end()) return {entry, entry, {}};
+  return {entry, found->identity, found->near};
 }
 
 }  // namespace
@@ -116,14 +117,14 @@ std::size_t choose_gpu(const std::vector<HostGpu>& gpus, std::size_t rank, const
   constexpr std::size_t most_ranks_of_a_gpu = 1024;
   for (std::size_t times = 0; times < most_ranks_of_a_gpu; ++times) {
     for (const std::size_t each : order) {
-      if (claim(gpus[each].name, times)) return each;
+      if (claim(gpus[each].identity, times)) return each;
     }
   }
   return order.front();
 }
 
-bool claim_by_socket(const std::string& name, std::size_t times) {
-  const std::string text = fmt::format("penstock-gpu-{}-{}", name, times);
+bool claim_by_socket(const std::string& identity, std::size_t times) {
+  const std::string text = fmt::format("penstock-gpu-{}-{}", identity, times);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (text.size() + 1 > sizeof address.sun_path) return true;

@@ -15,6 +15,7 @@ namespace penstock::cli {
 
 struct HostGpu {
   std::string name;      ///< as CUDA_VISIBLE_DEVICES takes it: a UUID, a number
+  std::string identity;  ///< the same in all jobs of the host: its UUID, or its name if that is not known
   analysis::Cores near;  ///< cores with the shortest way to it; empty: not known
 };
 
@@ -31,7 +32,7 @@ struct HostGpu {
 [[nodiscard]] analysis::Cores allowed_cores();
 
 /// Takes a GPU for this process, and returns false if another rank holds it that often already.
-using ClaimGpu = std::function<bool(const std::string& name, std::size_t times)>;
+using ClaimGpu = std::function<bool(const std::string& identity, std::size_t times)>;
 
 /// Returns the index of the GPU for the rank. One that is not bound gets number `rank` modulo their number,
 /// without a claim. One that is bound to cores takes the first that it can claim of those near its cores,
@@ -43,6 +44,6 @@ using ClaimGpu = std::function<bool(const std::string& name, std::size_t times)>
 /// Claims by a socket with an abstract name, which no file stands for: it is held until the program has
 /// ended, however it ends, since it stays open in what this process becomes. Returns true, too, if there
 /// cannot be such sockets.
-[[nodiscard]] bool claim_by_socket(const std::string& name, std::size_t times);
+[[nodiscard]] bool claim_by_socket(const std::string& identity, std::size_t times);
 
 }  // namespace penstock::cli

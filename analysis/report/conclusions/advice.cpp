@@ -38,6 +38,7 @@ std::uint64_t certain(const TimeByCause& times, const TimeByCause& within_error,
 /// The transports' reason where two ranks share a GPU.
 constexpr std::string_view reason_of_shared_gpu =
     "a copy within a GPU waits for the kernels of the other rank on it";
+constexpr std::string_view own_gpu_title = "Give each rank a GPU of its own";
 
 class Adviser {
  public:
@@ -121,27 +122,34 @@ class Adviser {
                         which),
             "transports", report_.transports, each);
       } else if (!is_direct(each.transport)) {
-        const TransportFigures* const better = fastest_alike(report_.transports, each);
-        double share = 1.0;
-        std::string proof;
-        if (better != nullptr) {
-          share -= *each.median_gbps / *better->median_gbps;
-          proof = fmt::format(" {} of that size went by {} at {} GB/s instead of {}.",
-                              count_text(better->messages), name_of(better->transport),
-                              speed_text(*better->median_gbps), speed_text(*each.median_gbps));
-        }
-        const bool is_on_shared_gpu = each.reason == reason_of_shared_gpu;
-        add(AdviceKind::better_transport, static_cast<std::uint64_t>(static_cast<double>(moving_ns) * share),
-            fmt::format("{} went by {}{}{}.{}{}", which, name_of(each.transport),
-                        each.reason.empty() ? "" : ": ", printable(each.reason), proof,
-                        is_on_shared_gpu ? " Give each rank a GPU of its own." : ""),
-            "transports", report_.transports, each);
+        through_host_memory(each, which, moving_ns);
       } else if (each.size_limit_bytes == size_limits_bytes[0]) {
         add(AdviceKind::join_messages, moving_ns,
             fmt::format("Aggregate small messages: {}, {} bytes on average, pay a latency each.", which,
                         count_text(each.messages == 0 ? 0 : each.bytes / each.messages)),
             "transports", report_.transports, each);
       }
+    }
+  }
+
+  void through_host_memory(const TransportFigures& row, const std::string& which, std::uint64_t moving_ns) {
+    const TransportFigures* const better = fastest_alike(report_.transports, row);
+    double share = 1.0;
+    std::string proof;
+    if (better != nullptr) {
+      share -= *row.median_gbps / *better->median_gbps;
+      proof = fmt::format(" {} of that size went by {} at {} GB/s instead of {}.",
+                          count_text(better->messages), name_of(better->transport),
+                          speed_text(*better->median_gbps), speed_text(*row.median_gbps));
+    }
+    const bool is_on_shared_gpu = row.reason == reason_of_shared_gpu;
+    const std::size_t before = advice_.size();
+    add(AdviceKind::better_transport, static_cast<std::uint64_t>(static_cast<double>(moving_ns) * share),
+        fmt::format("{} went by {}{}{}.{}{}", which, name_of(row.transport), row.reason.empty() ? "" : ": ",
+                    printable(row.reason), proof, is_on_shared_gpu ? fmt::format(" {}.", own_gpu_title) : ""),
+        "transports", report_.transports, row);
+    if (is_on_shared_gpu && advice_.size() != before) {
+      advice_.back().title = own_gpu_title;
     }
   }
 

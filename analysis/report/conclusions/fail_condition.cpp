@@ -145,7 +145,9 @@ std::optional<double> FailCondition::figure(const Report& report) const {
     return std::nullopt;
   }
   const std::optional<double> figure = value(report);
-  return figure && is_beyond_kernels(*figure, report) ? std::nullopt : figure;
+  const bool is_undecided =
+      figure && (is_beyond_kernels(*figure, report) || is_beyond_launches(*figure, report));
+  return is_undecided ? std::nullopt : figure;
 }
 
 std::optional<double> FailCondition::value(const Report& report) const {
@@ -231,6 +233,22 @@ bool FailCondition::is_beyond_kernels(double figure, const Report& report) const
   return holds(bounds.low) != holds(figure) || holds(bounds.high) != holds(figure);
 }
 
+/// Returns true if it is undecided where it is not known when kernels were launched: their launches are
+/// counted as host code or CUDA synchronisation then.
+bool FailCondition::is_beyond_launches(double figure, const Report& report) const {
+  if (what_ != What::part || !depends_on_launch_times(part_) || !report.parts ||
+      !lacks_launch_times(report)) {
+    return false;
+  }
+  if (part_ != TimePart::kernel_launch) {
+    return holds(0) != holds(figure);
+  }
+  const std::uint64_t all_ns = time_of(*report.parts, TimePart::kernel_launch) +
+                               time_of(*report.parts, TimePart::host_code) +
+                               time_of(*report.parts, TimePart::cuda_synchronisation);
+  return holds(in_unit(static_cast<double>(all_ns), report)) != holds(figure);
+}
+
 double FailCondition::in_unit(double time_ns, const Report& report) const noexcept {
   return unit_ == "%" ? 100.0 * time_ns / static_cast<double>(report.total_ns)
                       : time_ns / static_cast<double>(report.counted_ranks) / ns_of(unit_);
@@ -280,7 +298,10 @@ std::string FailCondition::why_unknown(const Report& report) const {
     return "it is within the error of the hosts' clocks";
   }
   const std::optional<double> figure = value(report);
-  return figure && is_beyond_kernels(*figure, report) ? "records of the GPU were lost" : "";
+  if (figure && is_beyond_kernels(*figure, report)) {
+    return "records of the GPU were lost";
+  }
+  return figure && is_beyond_launches(*figure, report) ? "when kernels were launched was not recorded" : "";
 }
 
 bool FailCondition::holds(double figure) const noexcept {

@@ -42,6 +42,10 @@ class FailCondition {
 
   [[nodiscard]] bool is_of_change() const noexcept { return is_of_change_; }
   [[nodiscard]] bool is_of_step() const noexcept { return what_ == What::step; }
+  /// Returns the part of the time that it is about, if it is about one.
+  [[nodiscard]] std::optional<TimePart> part() const noexcept {
+    return what_ == What::part ? std::optional(part_) : std::nullopt;
+  }
   /// Returns how a comparison of reports names this figure: "step", "exposed", or the name of a part.
   [[nodiscard]] std::string name_in_diff() const;
   /// Returns a change in the condition's unit.
@@ -65,6 +69,7 @@ class FailCondition {
   [[nodiscard]] Bounds without_lost_kernels(double figure, const Report& report) const;
   [[nodiscard]] bool is_beyond_clocks(const Report& report) const;
   [[nodiscard]] bool is_beyond_kernels(double figure, const Report& report) const;
+  [[nodiscard]] bool is_beyond_launches(double figure, const Report& report) const;
 
   std::string text_;
   std::string name_;

@@ -15,6 +15,7 @@ Json path_json(const PathFigures& path) {
     ranks.push_back({{"rank", rank}, {"time_s", seconds(time_ns)}});
   }
   return {{"kernels_s", seconds(path.kernels_ns)},
+          {"kernel_launch_s", seconds(path.launch_ns)},
           {"host_code_s", seconds(path.host_code_ns)},
           {"communication_s", seconds(path.communication_ns)},
           {"calls", std::move(calls)},

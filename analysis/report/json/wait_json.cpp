@@ -92,6 +92,7 @@ Json of(const LatecomerFigures& late) {
           {"in_kernels_s", seconds(late.in_kernels_ns)},
           {"in_mpi_s", seconds(late.in_mpi_ns)},
           {"in_copies_s", seconds(late.in_copies_ns)},
+          {"in_kernel_launch_s", seconds(late.in_launches_ns)},
           {"in_host_code_s", seconds(late.in_host_code_ns)},
           {"main_kernel", if_any(late.main_kernel)},
           {"host_code", if_any(late.host_code)},

@@ -45,6 +45,7 @@ std::string mostly_text(const LatecomerFigures& late) {
   const Part parts[] = {{late.in_kernels_ns, "kernels, " + printable(late.main_kernel)},
                         {late.in_mpi_ns, "other MPI calls"},
                         {late.in_copies_ns, "copies"},
+                        {late.in_launches_ns, "kernel launch"},
                         {late.in_host_code_ns, "host code " + printable(late.host_code)}};
   const Part& most =
       *std::max_element(std::begin(parts), std::end(parts),

@@ -8,6 +8,7 @@ export function meanwhile_text(late: Latecomer): string {
     { time_s: late.in_kernels_s, what: `kernels, ${late.main_kernel ?? ''}` },
     { time_s: late.in_mpi_s, what: 'other MPI calls' },
     { time_s: late.in_copies_s, what: 'copies' },
+    { time_s: late.in_kernel_launch_s, what: 'kernel launch' },
     { time_s: late.in_host_code_s, what: `host code ${late.host_code ?? ''}` },
   ];
   const most = parts.reduce((largest, part) => (part.time_s > largest.time_s ? part : largest));

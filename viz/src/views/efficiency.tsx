@@ -38,6 +38,7 @@ function CriticalPath({ replay }: { replay: Replay }) {
       <h3>The critical path</h3>
       <p>
         {replay.gpu_efficiency !== null || path.kernels_s > 0 ? `${share(path.kernels_s)} kernels, ` : ''}
+        {path.kernel_launch_s > 0 ? `${share(path.kernel_launch_s)} kernel launch, ` : ''}
         {share(path.host_code_s)} host code, {share(path.communication_s)} communication
         {rank === undefined ? '' : `; it runs through rank ${rank.rank} for ${share(rank.time_s)}`}. Only shortening it shortens the run.
       </p>
