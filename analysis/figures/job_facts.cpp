@@ -57,6 +57,7 @@ void JobFacts::merge(JobFacts&& part, const Renumbering&) {
   take_if_unknown(facts_.commit, std::move(part.facts_.commit));
   take_if_unknown(facts_.batch_job, std::move(part.facts_.batch_job));
   take_if_unknown(facts_.driver, std::move(part.facts_.driver));
+  take_if_unknown(facts_.allocators, std::move(part.facts_.allocators));
   take_if_unknown(facts_.no_gpu_power, std::move(part.facts_.no_gpu_power));
   flaws_.insert(flaws_.end(), std::make_move_iterator(part.flaws_.begin()),
                 std::make_move_iterator(part.flaws_.end()));

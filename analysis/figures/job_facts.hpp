@@ -18,7 +18,8 @@ class JobFacts {
   void merge(JobFacts&& part, const Renumbering& numbers);
   auto members() {
     return std::tie(program_, mpi_version_, began_realtime_ns_, hosts_, devices_, world_size_, simulated_gpu_,
-                    facts_.commit, facts_.batch_job, facts_.driver, facts_.no_gpu_power, flaws_);
+                    facts_.commit, facts_.batch_job, facts_.driver, facts_.allocators, facts_.no_gpu_power,
+                    flaws_);
   }
   void finish(Report& report, SiteNames& names);
 

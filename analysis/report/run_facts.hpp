@@ -11,6 +11,7 @@ struct RunFacts {
   std::string commit;        ///< of the program
   std::string batch_job;     ///< the batch system's number of the job
   std::string driver;        ///< the version of the GPU's driver, on the first rank's node
+  std::string allocators;    ///< libraries that allocate GPU memory in pools: "CuPy, PyTorch"
   std::string no_gpu_power;  ///< why a rank has no samples of power and clocks
 };
 
@@ -19,6 +20,7 @@ struct RunFacts {
   return name == "commit"         ? &facts.commit
          : name == "batch_job"    ? &facts.batch_job
          : name == "driver"       ? &facts.driver
+         : name == "allocators"   ? &facts.allocators
          : name == "no_gpu_power" ? &facts.no_gpu_power
                                   : nullptr;
 }

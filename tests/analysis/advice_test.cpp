@@ -76,6 +76,21 @@ TEST(Advice, of_messages_within_a_shared_gpu_says_what_helps) {
   EXPECT_EQ(title_of(advice[0]), "Give each rank a GPU of its own");
 }
 
+TEST(Advice, of_memory_that_cannot_be_shared_names_the_setting_of_its_allocator) {
+  Report report = two_ranks();
+  TransportFigures staged = device_messages(trace::TransportKind::staged, 10,
+                                            "sender's memory is mapped by cuMemMap and cannot be exported");
+  of(staged.by_cause, Cause::staging) = 80 * ms;
+  report.transports = {staged};
+  const std::string of_any_program =
+      "1,200 messages device → device of ≤ 1 MiB went by staged: sender's memory is mapped by cuMemMap and "
+      "cannot be exported. Memory of cudaMalloc can be.";
+  EXPECT_EQ(advise(report).at(0).text, of_any_program);
+  report.facts.allocators = "CuPy, PyTorch";
+  EXPECT_EQ(advise(report).at(0).text,
+            of_any_program + " PyTorch takes it with PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False.");
+}
+
 TEST(Advice, has_a_title_that_says_what_its_text_says) {
   Report report = two_ranks();
   report.replay.emplace();

@@ -54,6 +54,7 @@ Json job_of(const Report& report) {
       {"commit", text_or_null(report.facts.commit)},
       {"batch_job", text_or_null(report.facts.batch_job)},
       {"driver", text_or_null(report.facts.driver)},
+      {"allocators", text_or_null(report.facts.allocators)},
       {"one_clock", report.one_clock},
       {"aligned_hosts", report.one_clock ? Json(nullptr) : Json(report.aligned_hosts)},
       {"host_clock_error_s", report.one_clock ? Json(nullptr) : Json(seconds(report.host_clock_error_ns))}};

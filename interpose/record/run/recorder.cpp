@@ -24,6 +24,7 @@
 #include "interpose/record/gpu/cuda_presence.hpp"
 #include "interpose/record/gpu/cupti_capture.hpp"
 #include "interpose/record/gpu/gpu_power.hpp"
+#include "interpose/record/run/allocators.hpp"
 #include "interpose/record/run/closing_line.hpp"
 #include "interpose/record/run/network_bytes.hpp"
 #include "interpose/record/run/nvtx_capture.hpp"
@@ -194,6 +195,7 @@ void write_gpus() noexcept try {
   const std::vector<std::string> gpus = gpus_in_use();
   for (const std::string& each : gpus) write_fact("gpu", each);
   if (!gpus.empty()) write_fact("visible_gpus", std::to_string(visible_cuda_devices()));
+  write_fact("allocators", loaded_allocators());
 } catch (...) {
   notice("the rank's GPUs are not in the recording: out of memory");
 }
