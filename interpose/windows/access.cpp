@@ -26,15 +26,19 @@ CheckedTarget check_target(Window& window, const TargetPart& part) {
     checked.code = MPI_ERR_RMA_SYNC;
     return checked;
   }
-  const MemberMemory& memory = window.member(checked.rank);
+  const std::shared_ptr<MemberMemory>& memory = window.member(checked.rank);
   std::ptrdiff_t offset = 0;
-  if (__builtin_mul_overflow(part.displacement, memory.unit(), &offset)) {
+  if (__builtin_mul_overflow(part.displacement, memory->unit(), &offset)) {
     checked.code = MPI_ERR_RMA_RANGE;
     return checked;
   }
   checked.where = layout_of(part.datatype, part.count).shifted(offset);
   checked.is_nothing = checked.where.bytes() == 0;
-  if (!memory.holds(checked.where)) checked.code = MPI_ERR_RMA_RANGE;
+  if (memory->holds(checked.where)) {
+    checked.memory = memory;
+  } else {
+    checked.code = MPI_ERR_RMA_RANGE;
+  }
   return checked;
 }
 

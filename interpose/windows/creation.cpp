@@ -46,9 +46,9 @@ int greatest(MPI_Comm communicator, int own, int& code) {
 }
 
 /// Returns why this rank cannot reach some member's memory; null if it reaches all.
-const char* open_all(std::vector<MemberMemory>& members) {
-  for (MemberMemory& member : members) {
-    if (const char* const why_not = member.open(); why_not != nullptr) return why_not;
+const char* open_all(const std::vector<std::shared_ptr<MemberMemory>>& members) {
+  for (const auto& member : members) {
+    if (const char* const why_not = member->open(); why_not != nullptr) return why_not;
   }
   return nullptr;
 }
@@ -124,7 +124,8 @@ int make_window_of(const WindowArguments& arguments, const char* why_not, int fl
                            request);
   });
   if (code != MPI_SUCCESS) return code;
-  std::vector<MemberMemory> members(records.begin(), records.end());
+  std::vector<std::shared_ptr<MemberMemory>> members;
+  for (const MemberRecord& record : records) members.push_back(std::make_shared<MemberMemory>(record));
   if (why_not == nullptr) why_not = open_all(members);
   const bool is_refused = greatest(communicator, why_not != nullptr ? 1 : 0, code) != 0;
   if (code != MPI_SUCCESS) return code;

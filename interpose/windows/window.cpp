@@ -12,8 +12,8 @@
 
 namespace penstock::interpose {
 
-Window::Window(MPI_Win handle, std::size_t rank, std::vector<MemberMemory> members, SharedWords words,
-               const WindowAttributes& attributes, AllocatedMemory memory)
+Window::Window(MPI_Win handle, std::size_t rank, std::vector<std::shared_ptr<MemberMemory>> members,
+               SharedWords words, const WindowAttributes& attributes, AllocatedMemory memory)
     : handle_(handle),
       memory_(std::move(memory)),
       rank_(rank),
@@ -119,7 +119,7 @@ void Window::begin_held_back() {
     held_back_bytes_ = 0;
   }
   std::unique_ptr<transports::Pull> pull;
-  const Status begun = transports::guarded([&] { return begin_together(accesses, members_, pull); });
+  const Status begun = transports::guarded([&] { return begin_together(accesses, pull); });
   say_what_was_refused();
   const std::lock_guard lock(mutex_);
   operation->pull = std::move(pull);
@@ -140,7 +140,7 @@ Status Window::complete(std::optional<std::size_t> target) {
 }
 
 void Window::wait_for_kernels() {
-  if (const auto& own = members_[rank_].reached()) wait_for_queued(*own, 0);
+  if (const auto& own = members_[rank_]->reached()) wait_for_queued(*own, 0);
 }
 
 void Window::meet() {

@@ -61,8 +61,8 @@ struct Epochs {
 /// Status.
 class Window {
  public:
-  Window(MPI_Win handle, std::size_t rank, std::vector<MemberMemory> members, SharedWords words,
-         const WindowAttributes& attributes, AllocatedMemory memory);
+  Window(MPI_Win handle, std::size_t rank, std::vector<std::shared_ptr<MemberMemory>> members,
+         SharedWords words, const WindowAttributes& attributes, AllocatedMemory memory);
 
   [[nodiscard]] MPI_Win handle() const noexcept { return handle_; }
   [[nodiscard]] ErrorTarget errors() const noexcept { return ErrorTarget::of_window(handle_); }
@@ -74,7 +74,9 @@ class Window {
   int raise(int code) const { return errors().raise(code); }
   [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
   [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
-  [[nodiscard]] MemberMemory& member(std::size_t rank) noexcept { return members_[rank]; }
+  [[nodiscard]] const std::shared_ptr<MemberMemory>& member(std::size_t rank) const noexcept {
+    return members_[rank];
+  }
   [[nodiscard]] const SharedWords& words() const noexcept { return words_; }
   [[nodiscard]] WindowAttributes& attributes() noexcept { return attributes_; }
 
@@ -112,7 +114,7 @@ class Window {
   MPI_Win handle_;
   AllocatedMemory memory_;  ///< of MPI_Win_allocate
   std::size_t rank_;
-  std::vector<MemberMemory> members_;
+  std::vector<std::shared_ptr<MemberMemory>> members_;
   SharedWords words_;
   WindowAttributes attributes_;
   transports::CallersMutex mutex_;
