@@ -12,12 +12,11 @@
 
 namespace penstock::interpose {
 
-Window::Window(MPI_Win handle, std::size_t rank, std::vector<std::shared_ptr<MemberMemory>> members,
-               SharedWords words, const WindowAttributes& attributes, AllocatedMemory memory)
+Window::Window(MPI_Win handle, std::size_t rank, WindowMemory memory, SharedWords words,
+               const WindowAttributes& attributes)
     : handle_(handle),
-      memory_(std::move(memory)),
       rank_(rank),
-      members_(std::move(members)),
+      memory_(std::move(memory)),
       words_(std::move(words)),
       attributes_(attributes) {
   epochs_.held.resize(size(), Held::no);
@@ -135,12 +134,17 @@ Status Window::complete(std::optional<std::size_t> target) {
   }
   begin_held_back();
   wait_with_progress([&] { return step_all(target); });
+  if (memory_.dynamic != nullptr) memory_.dynamic->all.drop_detached();
   const std::lock_guard lock(mutex_);
   return std::exchange(failure_, Status{});
 }
 
 void Window::wait_for_kernels() {
-  if (const auto& own = members_[rank_]->reached()) wait_for_queued(*own, 0);
+  if (memory_.dynamic != nullptr) {
+    for (const transports::Buffer& buffer : memory_.dynamic->own.on_gpus()) wait_for_queued(buffer, 0);
+  } else if (const auto& own = memory_.members[rank_]->reached()) {
+    wait_for_queued(*own, 0);
+  }
 }
 
 void Window::meet() {
