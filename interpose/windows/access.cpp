@@ -1,10 +1,13 @@
 #include "interpose/windows/access.hpp"
 
+#include <cstdint>
 #include <cstdio>
 
 #include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
+#include "transports/cuda/context.hpp"
 #include "transports/host/in_call.hpp"
 
 namespace penstock::interpose {
@@ -46,6 +49,22 @@ void say_several_regions() {
   static_cast<void>(is_said);
 }
 
+/// While a GPU works, the driver unmaps nothing, so that memory in the place of what was freed is not mapped.
+void wait_until_mapping_is_possible() {
+  const std::uint64_t end_ns = transports::steady_now_ns() + policy::quiet_gpu_limit_ns;
+  wait_with_progress(
+      [&] { return transports::cuda::Context::all_are_quiet() || transports::steady_now_ns() > end_ns; });
+}
+
+FoundRegion find_region(RegionCache& regions, std::size_t target, std::uint64_t address) {
+  FoundRegion found = regions.find(target, address);
+  if (found.why_not == nullptr || !found.is_new) return found;
+  wait_until_mapping_is_possible();
+  found = regions.find(target, address);
+  if (found.why_not != nullptr) say_out_of_reach(found.why_not);
+  return found;
+}
+
 /// Finds an access in the regions that the target has attached: the displacement is an address.
 void find_in_region(DynamicMemory& dynamic, const TargetPart& part, CheckedTarget& checked) {
   const transports::Layout layout = layout_of(part.datatype, part.count);
@@ -55,9 +74,8 @@ void find_in_region(DynamicMemory& dynamic, const TargetPart& part, CheckedTarge
     checked.code = MPI_ERR_RMA_RANGE;
     return;
   }
-  const FoundRegion found = dynamic.all.find(checked.rank, static_cast<std::uint64_t>(first));
+  const FoundRegion found = find_region(dynamic.all, checked.rank, static_cast<std::uint64_t>(first));
   if (found.why_not != nullptr) {
-    if (found.is_new) say_out_of_reach(found.why_not);
     checked.code = MPI_ERR_UNSUPPORTED_OPERATION;
   } else if (found.memory == nullptr) {
     checked.code = MPI_ERR_RMA_RANGE;

@@ -18,7 +18,7 @@ struct FoundRegion {
   std::shared_ptr<MemberMemory> memory;  ///< null: nowhere
   std::uint64_t base = 0;                ///< of the memory, in the target's address space
   const char* why_not = nullptr;         ///< why this process cannot reach what is attached there: a literal
-  bool is_new = false;                   ///< nobody was told so yet
+  bool is_new = false;                   ///< it is the first time: the next may succeed
 };
 
 /// Owns shares of mappings. Thread: any. Errors: std::bad_alloc.
