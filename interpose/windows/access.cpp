@@ -69,8 +69,9 @@ FoundRegion find_region(RegionCache& regions, std::size_t target, std::uint64_t 
 void find_in_region(DynamicMemory& dynamic, const TargetPart& part, CheckedTarget& checked) {
   const transports::Layout layout = layout_of(part.datatype, part.count);
   if (layout.bytes() == 0) return;
+  const std::ptrdiff_t begin = layout.span().begin;
   std::ptrdiff_t first = 0;
-  if (__builtin_add_overflow(part.displacement, layout.span().begin, &first)) {
+  if (__builtin_add_overflow(part.displacement, begin, &first)) {
     checked.code = MPI_ERR_RMA_RANGE;
     return;
   }
@@ -80,7 +81,7 @@ void find_in_region(DynamicMemory& dynamic, const TargetPart& part, CheckedTarge
   } else if (found.memory == nullptr) {
     checked.code = MPI_ERR_RMA_RANGE;
   } else {
-    checked.where = layout.shifted(part.displacement - static_cast<std::ptrdiff_t>(found.base));
+    checked.where = layout.shifted(first - static_cast<std::ptrdiff_t>(found.base) - begin);
     checked.memory = found.memory;
     if (found.memory->holds(checked.where)) return;
     checked.code = MPI_ERR_RMA_RANGE;

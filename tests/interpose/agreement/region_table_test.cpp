@@ -56,6 +56,7 @@ TEST_F(Regions, are_never_read_in_halves) {
   std::thread writer([&] {
     for (std::uint64_t number = 1; !is_over.load(); ++number) table.write(number % 2, record_of(number));
   });
+  while (table.version() == 0) std::this_thread::yield();
   for (int whole = 0; whole < 300'000;) {
     const std::uint64_t version = table.version();
     std::uint64_t newest = 0;

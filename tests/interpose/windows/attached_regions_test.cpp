@@ -242,5 +242,33 @@ TEST(DynamicRegions, let_ranks_attach_while_others_access) {
   EXPECT_EQ(fixed[0], 200);
 }
 
+TEST(DynamicRegions, are_attached_by_one_thread_while_another_accesses) {
+  if (programs::thread_level_asked_for != MPI_THREAD_MULTIPLE) GTEST_SKIP();
+  constexpr int rounds = 300;
+  const DynamicWindow window;
+  const Elements<int> fixed(MemoryKind::device, 1, 0);
+  EXPECT_EQ(window.attach(fixed), MPI_SUCCESS);
+  const auto bases = addresses_of_all(fixed.data());
+  const Elements<int> others(MemoryKind::device, 64);
+  MPI_Win_lock_all(0, window.get());
+  std::thread attaching([&] {
+    for (int round = 0; round < rounds; ++round) {
+      for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(window.attach(others.data() + 8 * i, 4), MPI_SUCCESS);
+      for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(window.detach(others.data() + 8 * i), MPI_SUCCESS);
+    }
+  });
+  for (int round = 0; round < rounds; ++round) {
+    const int one = 1;
+    for (int target = 0; target < ranks(); ++target)
+      EXPECT_EQ(MPI_Accumulate(&one, 1, MPI_INT, target, bases[static_cast<std::size_t>(target)], 1, MPI_INT,
+                               MPI_SUM, window.get()),
+                MPI_SUCCESS);
+  }
+  attaching.join();
+  MPI_Win_unlock_all(window.get());
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT_EQ(fixed[0], rounds * ranks());
+}
+
 }  // namespace
 }  // namespace penstock::windows
