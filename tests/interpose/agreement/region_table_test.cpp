@@ -61,7 +61,7 @@ TEST_F(Regions, are_never_read_in_halves) {
     const std::uint64_t version = table.version();
     std::uint64_t newest = 0;
     bool are_there = true;
-    for (const std::size_t row : {0, 1}) {
+    for (std::size_t row = 0; row < 2; ++row) {
       MemberRecord record{};
       std::uint64_t generation = 0;
       are_there = table.read(row, record, generation) && are_there;

@@ -54,7 +54,7 @@ TEST(DynamicRegions, forget_memory_that_was_detached_and_freed) {
 /// The driver keeps small allocations in one block, and maps none in the place of one that is still mapped.
 TEST(DynamicRegions, take_memory_in_the_place_of_what_was_freed_while_the_GPU_works) {
   const DynamicWindow window;
-  for (const std::size_t count : {1000, 3000, 500, 2000}) {
+  for (const std::size_t count : std::array<std::size_t, 4>{1000, 3000, 500, 2000}) {
     const Elements<int> memory(MemoryKind::device, count, static_cast<int>(count));
     EXPECT_EQ(window.attach(memory), MPI_SUCCESS);
     const auto bases = addresses_of_all(memory.data());
