@@ -36,15 +36,15 @@ OWNERS = [
     ("nonblocking_exchange", r"Isendrecv(_replace)?" + LARGE_COUNT),
     ("request_status", r"Request_get_status(_(all|any|some))?"),
     ("window_calls", r"R?(put|get|accumulate|get_accumulate)" + LARGE_COUNT + r"|Fetch_and_op|Compare_and_swap"
-                     + r"|Win_(create|allocate|shared_query)" + LARGE_COUNT + r"|Win_(free|fence|start|complete|post|wait|test|sync|get_attr"
+                     + r"|Win_(create|allocate|allocate_shared|shared_query)" + LARGE_COUNT + r"|Win_(create_dynamic|attach|detach|free|fence|start|complete|post|wait|test|sync|get_attr"
                      + r"|(un)?lock(_all)?|flush(_local)?(_all)?)"),
     ("partitioned_calls", r"P(send|recv)_init|Pready(_range|_list)?|Parrived"),
-    ("refused_calls", r"Buffer_attach" + LARGE_COUNT + r"|Win_attach"),
+    ("refused_calls", r"Buffer_attach" + LARGE_COUNT),
     ("staged_calls", r"(Un)?pack(_external)?" + LARGE_COUNT + r"|Reduce_local" + LARGE_COUNT
                      + r"|File_i?(read|write)(_at)?(_all|_shared|_ordered)?" + LARGE_COUNT
                      + r"|File_(read|write)(_at)?(_all|_ordered)(_begin|_end)" + LARGE_COUNT + r"|File_close"),
     ("freed_handles", r"(Type|Op)_free"),
-    ("error_handlers", r"Comm_set_errhandler|Errhandler_set"),
+    ("error_handlers", r"Comm_[sg]et_errhandler|Errhandler_[sg]et"),
     ("pcontrol", r"Pcontrol"),
     ("pass", r".*"),
 ]

@@ -36,6 +36,8 @@ inline constexpr std::uint64_t finish_small_pulls_ns = 200'000;
 
 /// Before a collective's kernel is given up. A stream that is kept busy is never seen idle.
 inline constexpr std::uint64_t stream_order_limit_ns = 2'000'000'000;
+/// Before an access to a region of a dynamic window fails, which the driver may not map while a GPU works.
+inline constexpr std::uint64_t quiet_gpu_limit_ns = 2'000'000'000;
 
 // -- How often to poll --
 

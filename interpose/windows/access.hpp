@@ -1,10 +1,11 @@
-// One access of a window's target, checked: where it lies in the target's memory, and which buffer of this
-// process meets it. Knows neither how bytes move nor what becomes of them.
+// One access of a window's target, checked: which memory of the target's it means, where it lies in that, and
+// which buffer of this process meets it. Knows neither how bytes move nor what becomes of them.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
+#include <memory>
 
 #include "interpose/windows/window.hpp"
 #include "transports/memory/buffer.hpp"
@@ -24,7 +25,8 @@ struct CheckedTarget {
   int code = MPI_SUCCESS;   ///< not raised yet
   bool is_nothing = false;  ///< MPI_PROC_NULL, or no bytes: nothing is to be done
   std::size_t rank = 0;
-  transports::Layout where;  ///< from the memory's base on
+  std::shared_ptr<MemberMemory> memory;  ///< null if nothing is to be done, or an error is to be raised
+  transports::Layout where;              ///< from the memory's base on
 };
 
 /// Checks rank, displacement, count, epoch and range. Errors: UnreadableDatatype, std::bad_alloc.

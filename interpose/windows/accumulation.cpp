@@ -48,7 +48,7 @@ Status accumulate_packed(Window& window, const CheckedTarget& target, const Buff
   if (packed.is_empty() || (result != nullptr && earlier.data() == nullptr)) return out_of_host_memory();
   if (Status fetched = transports::download(packed.origins(), origin); !fetched.ok()) return fetched;
   const PackedCombination combination(operation, element, bytes);
-  MemberMemory& memory = window.member(target.rank);
+  MemberMemory& memory = *target.memory;
   {
     const Accumulating atomically(window.words(), target.rank);
     if (Status read = memory.read(packed.targets(), target.where); !read.ok()) return read;
@@ -77,8 +77,7 @@ Status copy_now(MemberMemory& memory, Direction direction, const BufferView& buf
 std::optional<Status> update_in_one_step(Window& window, const CheckedTarget& target,
                                          const UpdateBuffers& buffers, MPI_Op operation,
                                          MPI_Datatype element) {
-  const auto update =
-      SmallUpdate::find(window.member(target.rank), target.where, buffers, operation, element);
+  const auto update = SmallUpdate::find(*target.memory, target.where, buffers, operation, element);
   if (!update) return std::nullopt;
   update->wait_for_application();
   bool is_done = false;
@@ -94,7 +93,7 @@ std::optional<Status> accumulate_in_place(Window& window, const CheckedTarget& t
                                           MPI_Op operation, MPI_Datatype element) {
   const UpdateBuffers buffers{operation != MPI_NO_OP ? &origin : nullptr, nullptr, result};
   if (const auto updated = update_in_one_step(window, target, buffers, operation, element)) return updated;
-  MemberMemory& memory = window.member(target.rank);
+  MemberMemory& memory = *target.memory;
   std::optional<KernelCombination> kernel;
   if (operation != MPI_REPLACE && operation != MPI_NO_OP) {
     kernel = KernelCombination::find(memory, target.where, origin, operation, element);
@@ -135,9 +134,8 @@ int accumulate(const std::shared_ptr<Window>& window, const char* mpi_call, cons
     if (result != nullptr) to.layout = to.layout.prefix(bytes);
     const BufferView* const earlier = result != nullptr ? &to : nullptr;
     const bool is_read = operation == MPI_NO_OP;
-    const WindowCopy record =
-        copy_that_begins(is_read ? Direction::get : Direction::put, (is_read ? to : from).buffer.kind,
-                         window->member(checked.rank), bytes);
+    const WindowCopy record = copy_that_begins(is_read ? Direction::get : Direction::put,
+                                               (is_read ? to : from).buffer.kind, *checked.memory, bytes);
     const auto in_place = accumulate_in_place(*window, checked, from, earlier, operation, element);
     const Status done =
         in_place ? *in_place : accumulate_packed(*window, checked, from, earlier, operation, element);
@@ -160,7 +158,7 @@ Status swap_packed(Window& window, const CheckedTarget& target, const BufferView
   Value found{};
   if (Status fetched = transports::download(desired.data(), origin); !fetched.ok()) return fetched;
   if (Status fetched = transports::download(wanted.data(), compared); !fetched.ok()) return fetched;
-  MemberMemory& memory = window.member(target.rank);
+  MemberMemory& memory = *target.memory;
   {
     const Accumulating atomically(window.words(), target.rank);
     if (Status read = memory.read(found.data(), target.where); !read.ok()) return read;
@@ -189,7 +187,7 @@ int compare_and_swap(Window& window, const void* origin, const void* compared, v
   const BufferView with = origin_view(compared, 1, target.datatype);
   const BufferView to = origin_view(result, 1, target.datatype);
   const WindowCopy record =
-      copy_that_begins(Direction::put, from.buffer.kind, window.member(checked.rank), checked.where.bytes());
+      copy_that_begins(Direction::put, from.buffer.kind, *checked.memory, checked.where.bytes());
   const auto swapped = update_in_one_step(window, checked, {&from, &with, &to}, MPI_OP_NULL, target.datatype);
   const Status done = swapped ? *swapped : swap_packed(window, checked, from, with, to);
   if (!done.ok()) return window.errors().raise_status("MPI_Compare_and_swap", done);

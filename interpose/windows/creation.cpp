@@ -18,6 +18,7 @@
 #include "interpose/windows/epochs.hpp"
 #include "interpose/windows/memory/allocated_memory.hpp"
 #include "interpose/windows/window_table.hpp"
+#include "transports/machine.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -46,9 +47,9 @@ int greatest(MPI_Comm communicator, int own, int& code) {
 }
 
 /// Returns why this rank cannot reach some member's memory; null if it reaches all.
-const char* open_all(std::vector<MemberMemory>& members) {
-  for (MemberMemory& member : members) {
-    if (const char* const why_not = member.open(); why_not != nullptr) return why_not;
+const char* open_all(const std::vector<std::shared_ptr<MemberMemory>>& members) {
+  for (const auto& member : members) {
+    if (const char* const why_not = member->open(); why_not != nullptr) return why_not;
   }
   return nullptr;
 }
@@ -62,24 +63,29 @@ int refuse(MPI_Comm communicator, const char* why_not) {
   return raise(communicator, MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
-/// Makes the library's window and finds the members' rows in it. Returns MPI's code.
-int make_shared_words(const WindowArguments& arguments, int members, MPI_Win* handle, SharedWords& words) {
-  const std::size_t bytes = SharedWords::row_bytes(static_cast<std::size_t>(members)) + alignof(WordRow);
+/// Where a member's part of the shared memory has its words, and where behind them its regions.
+std::size_t bytes_of_words(std::size_t members) noexcept {
+  constexpr std::size_t alignment = alignof(WordRow);
+  return (SharedWords::row_bytes(members) + alignment - 1) / alignment * alignment;
+}
+
+/// Makes the library's window, whose memory the members share, and finds each member's part of it, `bytes`
+/// long. Returns MPI's code.
+int make_shared_memory(const WindowArguments& arguments, std::size_t members, std::size_t bytes,
+                       MPI_Win* handle, std::vector<std::byte*>& parts) {
+  constexpr std::size_t alignment = alignof(WordRow);
   void* own = nullptr;
-  const int code = PMPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes), 1, arguments.info,
+  const int code = PMPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + alignment), 1, arguments.info,
                                             arguments.communicator, &own, handle);
   if (code != MPI_SUCCESS) return code;
-  std::vector<WordRow*> rows;
-  for (int member = 0; member < members; ++member) {
+  for (std::size_t member = 0; member < members; ++member) {
     MPI_Aint size = 0;
     int unit = 0;
     void* base = nullptr;
-    PMPI_Win_shared_query(*handle, member, &size, &unit, &base);
+    PMPI_Win_shared_query(*handle, static_cast<int>(member), &size, &unit, &base);
     const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(base);
-    rows.push_back(
-        reinterpret_cast<WordRow*>((address + alignof(WordRow) - 1) / alignof(WordRow) * alignof(WordRow)));
+    parts.push_back(reinterpret_cast<std::byte*>((address + alignment - 1) / alignment * alignment));
   }
-  words = SharedWords(std::move(rows));
   return MPI_SUCCESS;
 }
 
@@ -106,16 +112,13 @@ bool asks_for_device_memory(MPI_Info info) {
          std::string_view(value.data()).find("cuda:device") != std::string_view::npos;
 }
 
-/// `why_not`: null, or why this rank has no memory. `memory`: what the window owns, of MPI_Win_allocate.
-int make_window_of(const WindowArguments& arguments, const char* why_not, int flavor, AllocatedMemory memory,
-                   MPI_Win* handle) {
+/// The members tell each other what their memory is, and agree whether all reach all. `why_not`: null, or why
+/// this rank has no memory. Returns the code of the call, raised.
+int reach_members(const WindowArguments& arguments, const char* why_not,
+                  std::vector<std::shared_ptr<MemberMemory>>& members) {
   const MPI_Comm communicator = arguments.communicator;
-  int rank = 0;
   int size = 0;
-  PMPI_Comm_rank(communicator, &rank);
   PMPI_Comm_size(communicator, &size);
-  note_gpu_use();
-
   const std::uint64_t bytes = why_not == nullptr ? static_cast<std::uint64_t>(arguments.size) : 0;
   const MemberRecord own = describe_member(arguments.base, bytes, arguments.unit);
   std::vector<MemberRecord> records(static_cast<std::size_t>(size));
@@ -124,23 +127,42 @@ int make_window_of(const WindowArguments& arguments, const char* why_not, int fl
                            request);
   });
   if (code != MPI_SUCCESS) return code;
-  std::vector<MemberMemory> members(records.begin(), records.end());
+  for (const MemberRecord& record : records) members.push_back(std::make_shared<MemberMemory>(record));
   if (why_not == nullptr) why_not = open_all(members);
   const bool is_refused = greatest(communicator, why_not != nullptr ? 1 : 0, code) != 0;
   if (code != MPI_SUCCESS) return code;
-  if (is_refused) return refuse(communicator, why_not);
+  return is_refused ? refuse(communicator, why_not) : MPI_SUCCESS;
+}
 
-  SharedWords words;
-  code = make_shared_words(arguments, size, handle, words);
+/// Makes a window of what the members have agreed on; a dynamic one gets its tables of regions.
+int make_window_of(const WindowArguments& arguments, int flavor, WindowMemory memory, MPI_Win* handle) {
+  const MPI_Comm communicator = arguments.communicator;
+  int number = 0;
+  int size = 0;
+  PMPI_Comm_rank(communicator, &number);
+  PMPI_Comm_size(communicator, &size);
+  const auto rank = static_cast<std::size_t>(number);
+  const auto members = static_cast<std::size_t>(size);
+  const std::size_t words_bytes = bytes_of_words(members);
+  const bool is_dynamic = flavor == MPI_WIN_FLAVOR_DYNAMIC;
+
+  std::vector<std::byte*> parts;
+  const int code = make_shared_memory(arguments, members,
+                                      words_bytes + (is_dynamic ? RegionTable::bytes() : 0), handle, parts);
   if (code != MPI_SUCCESS) return code;
-  WordRow& row = words.row(static_cast<std::size_t>(rank));
-  std::fill_n(reinterpret_cast<std::byte*>(&row), SharedWords::row_bytes(static_cast<std::size_t>(size)),
-              std::byte{0});
+  std::fill_n(parts[rank], words_bytes, std::byte{0});
+  std::vector<WordRow*> rows;
+  for (std::byte* const part : parts) rows.push_back(reinterpret_cast<WordRow*>(part));
+  if (is_dynamic) {
+    std::vector<RegionTable> tables;
+    for (std::byte* const part : parts) tables.emplace_back(part + words_bytes);
+    tables[rank].clear();
+    memory.dynamic = std::make_unique<DynamicMemory>(rank, tables);
+  }
   WindowAttributes attributes{arguments.base, arguments.size, static_cast<int>(arguments.unit)};
   attributes.flavor = flavor;
-  note_own_window(*handle,
-                  std::make_shared<Window>(*handle, static_cast<std::size_t>(rank), std::move(members),
-                                           std::move(words), attributes, std::move(memory)));
+  note_own_window(*handle, std::make_shared<Window>(*handle, rank, std::move(memory),
+                                                    SharedWords(std::move(rows)), attributes));
   // nobody uses the words before all are cleared
   return meet_in(communicator, [&](MPI_Request* request) { return PMPI_Ibarrier(communicator, request); });
 }
@@ -155,20 +177,53 @@ Maker maker_of_allocated(const WindowArguments& arguments) {
   return maker_if(arguments, asks_for_device_memory(arguments.info));
 }
 
+Maker maker_of_dynamic(const WindowArguments& arguments) {
+  return maker_if(arguments, transports::cuda_in_use());
+}
+
 int make_window(const WindowArguments& arguments, MPI_Win* handle) {
-  return make_window_of(arguments, nullptr, MPI_WIN_FLAVOR_CREATE, {}, handle);
+  note_gpu_use();
+  WindowMemory memory;
+  const int code = reach_members(arguments, nullptr, memory.members);
+  return code == MPI_SUCCESS ? make_window_of(arguments, MPI_WIN_FLAVOR_CREATE, std::move(memory), handle)
+                             : code;
 }
 
 int allocate_window(const WindowArguments& arguments, void** base, MPI_Win* handle) {
-  AllocatedMemory memory;
+  note_gpu_use();
+  WindowMemory memory;
   const Status allocated = AllocatedMemory::make(static_cast<std::size_t>(arguments.size),
-                                                 asks_for_device_memory(arguments.info), memory);
+                                                 asks_for_device_memory(arguments.info), memory.allocated);
   WindowArguments with_base = arguments;
-  with_base.base = memory.address();
-  const int code = make_window_of(with_base, allocated.ok() ? nullptr : allocated.where(),
-                                  MPI_WIN_FLAVOR_ALLOCATE, std::move(memory), handle);
+  with_base.base = memory.allocated.address();
+  int code = reach_members(with_base, allocated.ok() ? nullptr : allocated.where(), memory.members);
+  if (code == MPI_SUCCESS)
+    code = make_window_of(with_base, MPI_WIN_FLAVOR_ALLOCATE, std::move(memory), handle);
   if (code == MPI_SUCCESS) *base = with_base.base;
   return code;
+}
+
+int make_dynamic_window(const WindowArguments& arguments, MPI_Win* handle) {
+  note_gpu_use();
+  return make_window_of(arguments, MPI_WIN_FLAVOR_DYNAMIC, {}, handle);
+}
+
+int attach_memory(Window& window, void* base, MPI_Aint size) {
+  DynamicMemory* const dynamic = window.dynamic();
+  if (dynamic == nullptr) return window.raise(MPI_ERR_RMA_FLAVOR);
+  if (size < 0) return window.raise(MPI_ERR_SIZE);
+  const char* const why_not = dynamic->own.attach(base, static_cast<std::uint64_t>(size));
+  if (why_not == nullptr) return MPI_SUCCESS;
+  Line line;
+  std::snprintf(line.data(), line.size(), "MPI_Win_attach: the memory cannot be attached: %s", why_not);
+  record::notice(line.data());
+  return window.raise(MPI_ERR_RMA_ATTACH);
+}
+
+int detach_memory(Window& window, const void* base) {
+  DynamicMemory* const dynamic = window.dynamic();
+  if (dynamic == nullptr) return window.raise(MPI_ERR_RMA_FLAVOR);
+  return dynamic->own.detach(base) ? MPI_SUCCESS : window.raise(MPI_ERR_BASE);
 }
 
 int free_window(const std::shared_ptr<Window>& window, MPI_Win* handle) {

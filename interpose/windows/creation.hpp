@@ -1,5 +1,5 @@
 // Creates and frees windows of ours: the members agree whether the window is one, tell each other what their
-// memory is, and share the words by which they synchronise. Knows no operation.
+// memory is, or attach it later, and share the words by which they synchronise. Knows no operation.
 #pragma once
 
 #include <mpi.h>
@@ -10,7 +10,7 @@
 
 namespace penstock::interpose {
 
-/// The arguments of MPI_Win_create and MPI_Win_allocate, which has no base.
+/// The arguments of MPI_Win_create. MPI_Win_allocate has no base, MPI_Win_create_dynamic no memory at all.
 struct WindowArguments {
   void* base = nullptr;
   MPI_Aint size = 0;
@@ -36,6 +36,15 @@ int make_window(const WindowArguments& arguments, MPI_Win* handle);
 /// mpi_memory_alloc_kinds, "cuda:device").
 [[nodiscard]] Maker maker_of_allocated(const WindowArguments& arguments);
 int allocate_window(const WindowArguments& arguments, void** base, MPI_Win* handle);
+
+/// The same for MPI_Win_create_dynamic: ours if some member uses a GPU.
+[[nodiscard]] Maker maker_of_dynamic(const WindowArguments& arguments);
+int make_dynamic_window(const WindowArguments& arguments, MPI_Win* handle);
+
+/// MPI_Win_attach and MPI_Win_detach on a window of ours: calls of one member. Return the code of the call;
+/// may raise an MPI error. Errors: std::bad_alloc.
+int attach_memory(Window& window, void* base, MPI_Aint size);
+int detach_memory(Window& window, const void* base);
 
 /// Frees it; returns the code of the call.
 int free_window(const std::shared_ptr<Window>& window, MPI_Win* handle);

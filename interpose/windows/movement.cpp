@@ -42,9 +42,9 @@ namespace {
 
 /// Returns the access if it may begin later: it is small, in one piece on both sides, and its target lies on
 /// a device. `code`: MPI's, if the buffers do not fit.
-std::optional<SmallAccess> as_small(Window& window, Direction direction, const void* origin, MPI_Count count,
+std::optional<SmallAccess> as_small(Direction direction, const void* origin, MPI_Count count,
                                     MPI_Datatype datatype, const CheckedTarget& target, int& code) {
-  const auto& memory = window.member(target.rank).reached();
+  const auto& memory = target.memory->reached();
   std::ptrdiff_t offset = 0;
   std::size_t bytes = 0;
   if (origin == MPI_BOTTOM || !memory || !transports::lives_on_device(memory->kind) ||
@@ -57,7 +57,7 @@ std::optional<SmallAccess> as_small(Window& window, Direction direction, const v
   const std::size_t sent = is_put ? bytes : target.where.bytes();
   if (sent > (is_put ? target.where.bytes() : bytes)) code = MPI_ERR_TRUNCATE;
   char* const first = static_cast<char*>(const_cast<void*>(origin)) + offset;
-  return SmallAccess{direction, first, target.rank, target.where.first_offset(), sent};
+  return SmallAccess{direction, first, target.memory, target.where.first_offset(), sent};
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ int move(const std::shared_ptr<Window>& window, const char* mpi_call, Direction 
   WindowCopy record;
   if (!checked.is_nothing) {
     if (request == nullptr) {
-      const auto small = as_small(*window, direction, origin, count, datatype, checked, checked.code);
+      const auto small = as_small(direction, origin, count, datatype, checked, checked.code);
       if (checked.code != MPI_SUCCESS) return window->raise(checked.code);
       if (small && window->hold_back(*small)) return MPI_SUCCESS;
     }
@@ -83,9 +83,8 @@ int move(const std::shared_ptr<Window>& window, const char* mpi_call, Direction 
       transports::Layout& longer = direction == Direction::put ? checked.where : buffer.layout;
       longer = longer.prefix(sent);
     }
-    MemberMemory& memory = window->member(checked.rank);
-    record = copy_that_begins(direction, buffer.buffer.kind, memory, checked.where.bytes());
-    const Status started = memory.start(direction, buffer, checked.where, pull);
+    record = copy_that_begins(direction, buffer.buffer.kind, *checked.memory, checked.where.bytes());
+    const Status started = checked.memory->start(direction, buffer, checked.where, pull);
     say_what_was_refused();
     if (!started.ok()) return window->errors().raise_status(mpi_call, started);
     window->note_begun();

@@ -93,13 +93,13 @@ std::vector<Piece> pieces_of(std::span<const SmallAccess> accesses) {
   return pieces;
 }
 
-Status begin_one(std::span<MemberMemory> members, const Piece& piece, std::unique_ptr<Pull>& pull) {
-  return members[piece.access.target].start(piece.access.direction, piece.origin(), piece.where(), pull);
+Status begin_one(const Piece& piece, std::unique_ptr<Pull>& pull) {
+  return piece.access.target->start(piece.access.direction, piece.origin(), piece.where(), pull);
 }
 
 class Beginning {
  public:
-  Beginning(std::span<MemberMemory> members, SeveralPulls& pulls) : members_(members), pulls_(pulls) {}
+  explicit Beginning(SeveralPulls& pulls) : pulls_(pulls) {}
 
   void begin(std::span<const Piece> pieces) {
     if (pieces.size() == 1) return begin_alone(pieces.front());
@@ -112,12 +112,12 @@ class Beginning {
  private:
   void begin_alone(const Piece& piece) {
     std::unique_ptr<Pull> pull;
-    pulls_.note(begin_one(members_, piece, pull));
+    pulls_.note(begin_one(piece, pull));
     pulls_.add(std::move(pull));
   }
 
   void add(const Piece& piece) {
-    const MemberMemory& member = members_[piece.access.target];
+    const MemberMemory& member = *piece.access.target;
     const bool is_put = piece.access.direction == Direction::put;
     if (transports::belongs_to_context(piece.buffer.kind) || piece.origin().is_pinned_throughout()) {
       char* const base = base_for(piece);
@@ -143,10 +143,10 @@ class Beginning {
   /// Returns where the target's memory begins, for kernels that reach the origin, too; null: nowhere. Most
   /// pieces have the target of the piece before them.
   char* base_for(const Piece& piece) {
-    if (reached_.address == nullptr || reached_target_ != piece.access.target ||
+    if (reached_.address == nullptr || reached_target_ != piece.access.target.get() ||
         reached_from_ != piece.buffer.context) {
-      reached_ = members_[piece.access.target].for_kernels(piece.origin(), Layout::contiguous(1));
-      reached_target_ = piece.access.target;
+      reached_ = piece.access.target->for_kernels(piece.origin(), Layout::contiguous(1));
+      reached_target_ = piece.access.target.get();
       reached_from_ = piece.buffer.context;
     }
     return static_cast<char*>(reached_.address);
@@ -196,10 +196,9 @@ class Beginning {
     for (const PlacedUpload& each : placed) begin_alone(*each.piece);
   }
 
-  std::span<MemberMemory> members_;
   SeveralPulls& pulls_;
   MemberMemory::ForKernels reached_;  ///< of the last piece that kernels copy
-  std::size_t reached_target_ = 0;
+  const MemberMemory* reached_target_ = nullptr;
   CUcontext reached_from_ = nullptr;  ///< its origin's
   // of the launch that is being collected:
   transports::cuda::ContextRef context_;
@@ -211,13 +210,11 @@ class Beginning {
 
 }  // namespace
 
-Status begin_together(std::span<const SmallAccess> accesses, std::span<MemberMemory> members,
-                      std::unique_ptr<Pull>& pull) {
-  if (accesses.size() == 1)
-    return begin_one(members, {accesses.front(), classify(accesses.front(), {})}, pull);
+Status begin_together(std::span<const SmallAccess> accesses, std::unique_ptr<Pull>& pull) {
+  if (accesses.size() == 1) return begin_one({accesses.front(), classify(accesses.front(), {})}, pull);
   const std::vector<Piece> pieces = pieces_of(accesses);
   auto pulls = std::make_unique<SeveralPulls>();
-  Beginning(members, *pulls).begin(pieces);
+  Beginning(*pulls).begin(pieces);
   if (pulls->is_needed()) pull = std::move(pulls);
   return {};
 }

@@ -16,8 +16,8 @@ namespace penstock::interpose {
 struct SmallAccess {
   Direction direction = Direction::put;
   char* origin = nullptr;
-  std::size_t target = 0;
-  std::ptrdiff_t offset = 0;  ///< from the base of the target's memory
+  std::shared_ptr<MemberMemory> target;
+  std::ptrdiff_t offset = 0;  ///< from the base of that memory
   std::size_t bytes = 0;
 };
 
@@ -31,7 +31,7 @@ inline constexpr std::size_t most_held_bytes = 512u << 10;
 /// each 32; those from pageable memory by one upload, which is waited for; others by themselves. `pull` stays
 /// null if they are done. Waits with progress, so not to be called by what progress() steps. Errors: the
 /// first failure, also the pull's; the others arrive nevertheless. Also std::bad_alloc.
-[[nodiscard]] Status begin_together(std::span<const SmallAccess> accesses, std::span<MemberMemory> members,
+[[nodiscard]] Status begin_together(std::span<const SmallAccess> accesses,
                                     std::unique_ptr<transports::Pull>& pull);
 
 }  // namespace penstock::interpose

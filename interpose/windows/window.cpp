@@ -15,23 +15,21 @@ namespace penstock::interpose {
 namespace {
 
 /// Returns the record of what begins together: as that of one copy, like the first.
-WindowCopy copy_of(const std::vector<SmallAccess>& accesses, const std::vector<MemberMemory>& members) {
+WindowCopy copy_of(const std::vector<SmallAccess>& accesses) {
   if (!record::is_on()) return {};
   const SmallAccess& first = accesses.front();
   std::size_t bytes = 0;
   for (const SmallAccess& each : accesses) bytes += each.bytes;
-  return copy_that_begins(first.direction, transports::inspect(first.origin).kind, members[first.target],
-                          bytes);
+  return copy_that_begins(first.direction, transports::inspect(first.origin).kind, *first.target, bytes);
 }
 
 }  // namespace
 
-Window::Window(MPI_Win handle, std::size_t rank, std::vector<MemberMemory> members, SharedWords words,
-               const WindowAttributes& attributes, AllocatedMemory memory)
+Window::Window(MPI_Win handle, std::size_t rank, WindowMemory memory, SharedWords words,
+               const WindowAttributes& attributes)
     : handle_(handle),
-      memory_(std::move(memory)),
       rank_(rank),
-      members_(std::move(members)),
+      memory_(std::move(memory)),
       words_(std::move(words)),
       attributes_(attributes) {
   epochs_.held.resize(size(), Held::no);
@@ -139,8 +137,8 @@ void Window::begin_held_back() {
     held_back_bytes_ = 0;
   }
   std::unique_ptr<transports::Pull> pull;
-  const WindowCopy record = copy_of(accesses, members_);
-  const Status begun = transports::guarded([&] { return begin_together(accesses, members_, pull); });
+  const WindowCopy record = copy_of(accesses);
+  const Status begun = transports::guarded([&] { return begin_together(accesses, pull); });
   say_what_was_refused();
   const std::lock_guard lock(mutex_);
   operation->pull = std::move(pull);
@@ -158,12 +156,17 @@ Status Window::complete(std::optional<std::size_t> target) {
   }
   begin_held_back();
   wait_with_progress([&] { return step_all(target); });
+  if (memory_.dynamic != nullptr) memory_.dynamic->all.drop_detached();
   const std::lock_guard lock(mutex_);
   return std::exchange(failure_, Status{});
 }
 
 void Window::wait_for_kernels() {
-  if (const auto& own = members_[rank_].reached()) wait_for_queued(*own, 0);
+  if (memory_.dynamic != nullptr) {
+    for (const transports::Buffer& buffer : memory_.dynamic->own.on_gpus()) wait_for_queued(buffer, 0);
+  } else if (const auto& own = memory_.members[rank_]->reached()) {
+    wait_for_queued(*own, 0);
+  }
 }
 
 void Window::meet() {

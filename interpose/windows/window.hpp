@@ -1,5 +1,5 @@
-// A window of which some member's memory is device memory: its members, its epochs, and the operations that
-// have begun and are not complete. Knows no MPI call but those that raise errors.
+// A window of which some member's memory is, or may be, device memory: its members, its epochs, and the
+// operations that have begun and are not complete. Knows no MPI call but those that raise errors.
 #pragma once
 
 #include <mpi.h>
@@ -15,7 +15,9 @@
 #include "interpose/calls/window_record.hpp"
 #include "interpose/windows/access_forecast.hpp"
 #include "interpose/windows/memory/allocated_memory.hpp"
+#include "interpose/windows/memory/attached_regions.hpp"
 #include "interpose/windows/memory/member_memory.hpp"
+#include "interpose/windows/memory/region_cache.hpp"
 #include "interpose/windows/memory/shared_words.hpp"
 #include "interpose/windows/small_accesses.hpp"
 #include "transports/copies/pull.hpp"
@@ -30,6 +32,22 @@ struct WindowOperation {
   std::optional<std::size_t> target;  ///< none: several may be meant
   bool has_begun = true;
   WindowCopy record;
+};
+
+/// What the members have attached to a window of MPI_Win_create_dynamic.
+struct DynamicMemory {
+  /// `tables`: of each member.
+  DynamicMemory(std::size_t rank, const std::vector<RegionTable>& tables) : own(tables[rank]), all(tables) {}
+
+  AttachedRegions own;
+  RegionCache all;  ///< as this rank reaches them; its own, too
+};
+
+/// What lies behind a window.
+struct WindowMemory {
+  std::vector<std::shared_ptr<MemberMemory>> members;  ///< of a dynamic window: none
+  AllocatedMemory allocated;                           ///< of MPI_Win_allocate
+  std::unique_ptr<DynamicMemory> dynamic;              ///< null for other windows
 };
 
 /// What MPI_Win_get_attr returns pointers to.
@@ -63,8 +81,8 @@ struct Epochs {
 /// Status.
 class Window {
  public:
-  Window(MPI_Win handle, std::size_t rank, std::vector<MemberMemory> members, SharedWords words,
-         const WindowAttributes& attributes, AllocatedMemory memory);
+  Window(MPI_Win handle, std::size_t rank, WindowMemory memory, SharedWords words,
+         const WindowAttributes& attributes);
 
   [[nodiscard]] MPI_Win handle() const noexcept { return handle_; }
   [[nodiscard]] ErrorTarget errors() const noexcept { return ErrorTarget::of_window(handle_); }
@@ -75,8 +93,13 @@ class Window {
   void note_freed() noexcept { is_freed_.store(true); }
   int raise(int code) const { return errors().raise(code); }
   [[nodiscard]] std::size_t rank() const noexcept { return rank_; }
-  [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
-  [[nodiscard]] MemberMemory& member(std::size_t rank) noexcept { return members_[rank]; }
+  [[nodiscard]] std::size_t size() const noexcept { return words_.members(); }
+  /// Not of a dynamic window.
+  [[nodiscard]] const std::shared_ptr<MemberMemory>& member(std::size_t rank) const noexcept {
+    return memory_.members[rank];
+  }
+  /// Null if the window is not dynamic.
+  [[nodiscard]] DynamicMemory* dynamic() const noexcept { return memory_.dynamic.get(); }
   [[nodiscard]] const SharedWords& words() const noexcept { return words_; }
   [[nodiscard]] WindowAttributes& attributes() noexcept { return attributes_; }
 
@@ -113,9 +136,8 @@ class Window {
   [[nodiscard]] bool step_all(std::optional<std::size_t> target) noexcept;
 
   MPI_Win handle_;
-  AllocatedMemory memory_;  ///< of MPI_Win_allocate
   std::size_t rank_;
-  std::vector<MemberMemory> members_;
+  WindowMemory memory_;
   SharedWords words_;
   WindowAttributes attributes_;
   transports::CallersMutex mutex_;

@@ -30,6 +30,7 @@ constexpr bool is_named(const char* name) {
 /// By name, as a handle may be an int like other arguments.
 template <Function function>
 constexpr bool names_window_first = function == Function::Win_get_attr || function == Function::Win_test ||
+                                    function == Function::Win_attach || function == Function::Win_detach ||
                                     is_named<function>("MPI_Win_shared_query");
 
 /// Returns the window: the last argument, or the one before a request, or the first.
@@ -95,12 +96,17 @@ int carry_out_on_window([[maybe_unused]] CallScope& scope, Library library, Argu
         scope, [&] { return allocate_window(among_all, arguments...); }, arguments...);
   } else if constexpr (is_named<function>("MPI_Win_allocate_shared")) {
     return make_recorded<function>(scope, among_all, arguments...);
+  } else if constexpr (is_named<function>("MPI_Win_create_dynamic")) {
+    return make_recorded<function>(
+        scope, [&] { return create_dynamic_window(among_all, arguments...); }, arguments...);
   } else {
     const MPI_Win handle = window_among<function>(arguments...);
     record_call<function>(scope, handle, arguments...);
     if (const std::shared_ptr<Window> window = find_window(handle))
       return own_window_call<function>(OwnWindowCall{window, name_of(function)}, arguments...);
-    if constexpr (window_buffers_of(function) != WindowBuffers::none) {
+    if constexpr (function == Function::Win_attach) {
+      return attach_to_librarys(by_library, arguments...);
+    } else if constexpr (window_buffers_of(function) != WindowBuffers::none) {
       return access_by_library<function>(scope, handle, library, arguments...);
     } else {
       return synchronise_by_library<function>(handle, among_all, arguments...);

@@ -104,6 +104,14 @@ inline constexpr auto queried = [](const OwnWindowCall& call, MPI_Win handle, in
   return PMPI_Win_get_attr(handle, key, value, flag);
 };
 
+inline constexpr auto attached = [](const OwnWindowCall& call, MPI_Win, void* base, MPI_Aint size) {
+  return attach_memory(*call.window, base, size);
+};
+
+inline constexpr auto detached = [](const OwnWindowCall& call, MPI_Win, const void* base) {
+  return detach_memory(*call.window, base);
+};
+
 inline constexpr auto not_shared = [](const OwnWindowCall& call, auto...) {
   return call.window->raise(MPI_ERR_RMA_FLAVOR);
 };
@@ -121,6 +129,8 @@ PENSTOCK_OWN(Rget_accumulate, own_calls::fetched)
 PENSTOCK_OWN_ONE(Fetch_and_op, own_calls::fetched_one)
 PENSTOCK_OWN_ONE(Compare_and_swap, own_calls::swapped)
 PENSTOCK_OWN_ONE(Win_get_attr, own_calls::queried)
+PENSTOCK_OWN_ONE(Win_attach, own_calls::attached)
+PENSTOCK_OWN_ONE(Win_detach, own_calls::detached)
 PENSTOCK_OWN(Win_shared_query, own_calls::not_shared)
 
 /// The synchronising calls, by the function that carries them out.
@@ -169,6 +179,19 @@ int allocate_window(Library by_library, MPI_Aint size, MPI_Aint unit, MPI_Info i
   if (maker_of_allocated(arguments) == Maker::ours)
     return allocate_window(arguments, static_cast<void**>(base), handle);
   return by_library();
+}
+
+template <typename Library>
+int create_dynamic_window(Library by_library, MPI_Info info, MPI_Comm communicator, MPI_Win* handle) {
+  const WindowArguments arguments{MPI_BOTTOM, 0, 1, info, communicator};
+  return maker_of_dynamic(arguments) == Maker::ours ? make_dynamic_window(arguments, handle) : by_library();
+}
+
+/// On a window of the library's.
+template <typename Library>
+int attach_to_librarys(Library by_library, MPI_Win window, void* base, MPI_Aint) {
+  return is_out_of_reach(base) ? ErrorTarget::of_window(window).refuse_device_buffer("MPI_Win_attach")
+                               : by_library();
 }
 
 }  // namespace penstock::interpose

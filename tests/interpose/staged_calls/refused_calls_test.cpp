@@ -30,16 +30,6 @@ class RefusedCalls : public testing::Test {
   void* device = memory.data();
 };
 
-TEST_F(RefusedCalls, device_memory_attached_to_windows) {
-  MPI_Win window = MPI_WIN_NULL;
-  if (MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &window) != MPI_SUCCESS) {
-    GTEST_SKIP() << "this MPI makes no windows here";
-  }
-  MPI_Win_set_errhandler(window, MPI_ERRORS_RETURN);
-  EXPECT_REFUSED(MPI_Win_attach(window, device, 64));
-  MPI_Win_free(&window);
-}
-
 TEST_F(RefusedCalls, buffers_for_buffered_sends) {
   EXPECT_REFUSED(MPI_Buffer_attach(device, 4096));
 }

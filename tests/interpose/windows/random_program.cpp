@@ -47,6 +47,7 @@ void shuffle(Random& random, std::vector<T>& all) {
 
 /// Returns whether the MPI library makes the window.
 bool is_all_on_host(const WindowShape& window) {
+  if (window.is_dynamic) return false;
   for (std::size_t rank = 0; rank < window.cells.size(); ++rank) {
     if (window.cells[rank] != 0 && test_support::lives_on_device(window.kinds[rank])) return false;
   }
@@ -286,8 +287,11 @@ Program draw_program(std::uint64_t seed, int ranks, bool may_be_on_host) {
   program.arena_bytes = std::max<std::size_t>(64 * 1024, 3 * program.cell_bytes * 6);
   for (int windows = random.chance(25) ? 2 : 1; windows > 0; --windows)
     program.windows.push_back(draw_window(random, ranks, most_cells, may_be_on_host));
+  Random attaching(~seed);  // programs without dynamic windows are as they were before there were any
+  for (WindowShape& window : program.windows) window.is_dynamic = attaching.chance(30);
   for (int epoch = random.between(1, 5); epoch > 0; --epoch)
     program.epochs.push_back(EpochDraw(random, program, ranks).draw());
+  for (Epoch& epoch : program.epochs) epoch.attaching_seed = attaching.next();
   return program;
 }
 

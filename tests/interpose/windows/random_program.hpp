@@ -75,9 +75,11 @@ struct Epoch {
   std::vector<Operation> operations;
   std::vector<int> lock_kinds;  ///< of each origin and target
   std::uint64_t local_seed = 0;
+  std::uint64_t attaching_seed = 0;
 };
 /// Of each rank.
 struct WindowShape {
+  bool is_dynamic = false;  ///< of all: the cells are attached, and again before some epochs
   std::vector<std::size_t> cells;
   std::vector<MemoryKind> kinds;
   std::vector<int> units;

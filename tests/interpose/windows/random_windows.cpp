@@ -12,6 +12,7 @@
 
 #include "tests/interpose/windows/library_windows.hpp"
 #include "tests/interpose/windows/random_program.hpp"
+#include "tests/interpose/windows/random_sides.hpp"
 #include "tests/support/job_seeds.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/random.hpp"
@@ -55,46 +56,6 @@ class Typed {
   bool is_made_ = false;
 };
 
-struct WindowSide {
-  Memory memory;  ///< not for the window of host memory, which the library allocates
-  std::byte* base = nullptr;
-  MPI_Win window = MPI_WIN_NULL;
-};
-/// One of the two: windows and origins' arenas.
-struct Side {
-  std::vector<Memory> arenas;
-  std::vector<WindowSide> windows;
-};
-
-std::size_t own_bytes(const Program& program, std::size_t window) {
-  return program.windows[window].cells[static_cast<std::size_t>(own_rank)] * program.cell_bytes;
-}
-
-/// Open MPI 4.1 makes no windows of given host memory over some transports, but allocates them.
-Side make_side(const Program& program, bool is_host) {
-  const auto own = static_cast<std::size_t>(own_rank);
-  Side side;
-  const int gpus = penstock::test_support::gpu_count();
-  const int device = own_rank % std::max(gpus, 1);
-  for (const MemoryKind kind : arena_kinds)
-    side.arenas.emplace_back(is_host ? MemoryKind::pageable : kind, program.arena_bytes, device);
-  for (std::size_t i = 0; i < program.windows.size(); ++i) {
-    WindowSide& made = side.windows.emplace_back();
-    const std::size_t bytes = own_bytes(program, i);
-    const int unit = program.windows[i].units[own];
-    if (is_host) {
-      MPI_Win_allocate(static_cast<MPI_Aint>(bytes), unit, MPI_INFO_NULL, MPI_COMM_WORLD,
-                       static_cast<void*>(&made.base), &made.window);
-    } else {
-      made.memory = Memory(program.windows[i].kinds[own], bytes + 64, device);
-      made.base = made.memory.data();
-      MPI_Win_create(bytes == 0 ? nullptr : made.base, static_cast<MPI_Aint>(bytes), unit, MPI_INFO_NULL,
-                     MPI_COMM_WORLD, &made.window);
-    }
-  }
-  return side;
-}
-
 /// Small numbers, so that sums are exact and no floating-point number is special, in every basic type. There
 /// are few different ones, so that comparisons succeed now and then.
 std::vector<std::byte> numbers(std::uint64_t seed, std::size_t bytes) {
@@ -107,6 +68,14 @@ std::vector<std::byte> numbers(std::uint64_t seed, std::size_t bytes) {
   return content;
 }
 
+/// Returns the displacement at the target: of a dynamic window, an address.
+MPI_Aint place_of(const Operation& operation, const Program& program, const WindowSide& side) {
+  const auto bytes = static_cast<MPI_Aint>(operation.cell * program.cell_bytes + operation.part);
+  const auto target = static_cast<std::size_t>(operation.target);
+  return side.bases.empty() ? bytes / program.windows[operation.window].units[target]
+                            : MPI_Aint_add(side.bases[target], bytes);
+}
+
 void carry_out(const Operation& operation, const Program& program, const Side& side, MPI_Request* request) {
   const Basic& basic = basics()[operation.basic];
   const Typed origin(operation.origin_shape, basic.type);
@@ -116,8 +85,7 @@ void carry_out(const Operation& operation, const Program& program, const Side& s
   std::byte* const compared = result + program.cell_bytes;
   const MPI_Win window = side.windows[operation.window].window;
   const int to = operation.target;
-  const auto place = static_cast<MPI_Aint>(operation.cell * program.cell_bytes + operation.part) /
-                     program.windows[operation.window].units[static_cast<std::size_t>(to)];
+  const MPI_Aint place = place_of(operation, program, side.windows[operation.window]);
   const MPI_Op how = operation.mpi_operation();
   const bool asks = request != nullptr;
   switch (operation.call) {
@@ -163,10 +131,12 @@ void flush(const Operation& operation, MPI_Win window) {
 class Run {
  public:
   Run(std::uint64_t seed, const Program& program)
-      : seed_(seed), program_(program), sides_{make_side(program, true), make_side(program, false)} {
+      : seed_(seed),
+        program_(program),
+        sides_{make_side(program, own_rank, true), make_side(program, own_rank, false)} {
     std::size_t most = 8;
     for (std::size_t i = 0; i < program.windows.size(); ++i) {
-      const std::size_t bytes = own_bytes(program, i);
+      const std::size_t bytes = own_bytes(program, i, own_rank);
       const auto content = numbers(seed + 1 + i, bytes);
       if (bytes != 0) std::memcpy(sides_[0].windows[i].base, content.data(), bytes);
       sides_[1].windows[i].memory.write(0, content.data(), bytes);
@@ -183,6 +153,7 @@ class Run {
   /// Returns whether both sides agree on this rank.
   [[nodiscard]] bool run() {
     for (std::size_t i = 0; i < program_.epochs.size(); ++i) {
+      attach_anew(sides_[1], program_, own_rank, program_.epochs[i].attaching_seed);
       MPI_Barrier(MPI_COMM_WORLD);
       run(program_.epochs[i]);
       MPI_Barrier(MPI_COMM_WORLD);
@@ -298,7 +269,7 @@ class Run {
     Random random(seed + 1000 + static_cast<std::uint64_t>(own_rank));
     const std::size_t cell_bytes = program_.cell_bytes;
     for (std::size_t i = 0; i < program_.windows.size(); ++i) {
-      for (std::size_t at = 0; at < own_bytes(program_, i); at += cell_bytes) {
+      for (std::size_t at = 0; at < own_bytes(program_, i, own_rank); at += cell_bytes) {
         if (!random.chance(30)) continue;
         const auto content = numbers(random.next(), cell_bytes);
         std::memcpy(sides_[0].windows[i].base + at, content.data(), cell_bytes);
@@ -312,7 +283,7 @@ class Run {
     bool same = true;
     for (std::size_t i = 0; i < program_.windows.size(); ++i) {
       same = agree(epoch, i == 0 ? "the window" : "the second window", sides_[0].windows[i].base,
-                   sides_[1].windows[i].memory, own_bytes(program_, i), static_cast<int>(i)) &&
+                   sides_[1].windows[i].memory, own_bytes(program_, i, own_rank), static_cast<int>(i)) &&
              same;
     }
     for (std::size_t i = 0; i < arena_kinds.size(); ++i) {
