@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "interpose/calls/communicator_record.hpp"
-#include "interpose/calls/quiet_errors.hpp"
 #include "interpose/record/recorder.hpp"
 
 namespace penstock::interpose {
@@ -101,7 +100,6 @@ std::uint32_t make_local_id(MPI_Comm communicator) {
 Holder make_info(MPI_Comm communicator, Origin origin) {
   auto info = std::make_shared<CommunicatorInfo>();
   info->handle = communicator;
-  show_handler(communicator);
   int is_inter = 0;
   PMPI_Comm_test_inter(communicator, &is_inter);
   PMPI_Comm_rank(communicator, &info->rank);

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <mutex>
-#include <utility>
 
 #include "interpose/binding/mpi_binding.hpp"
 
@@ -16,19 +15,20 @@ MPI_Comm communicator_of(std::size_t raised) noexcept {
   return raised == on_world ? MPI_COMM_WORLD : MPI_COMM_SELF;
 }
 
-/// Error handlers of one of them. Once they are hidden, `ours` is set, and calls the program's.
+/// Error handlers of one of them. While errors are kept quiet, `ours` is set, which calls the program's in
+/// all other threads.
 struct Handlers {
   MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
-  MPI_Errhandler programs = MPI_ERRHANDLER_NULL;  ///< the program's, once it is hidden; owned
+  MPI_Errhandler programs = MPI_ERRHANDLER_NULL;  ///< the program's, while errors are kept quiet; owned
 };
 
 /// The mutex is held around local calls of the MPI library only.
 struct HiddenHandlers {
   std::recursive_mutex mutex;  ///< a handler may be called for wrong arguments, and set another one
+  unsigned quiet = 0;          ///< QuietErrors that have begun
   /// Few programs set a handler on MPI_COMM_SELF. If it is left as it is, a library that raises errors there
   /// ends the job without Penstock, too.
   bool self_hears = false;
-  bool are_hidden = false;
   Handlers of[raised_count];
 };
 
@@ -49,7 +49,7 @@ class OursAgain {
   ~OursAgain() {
     HiddenHandlers& hidden = hidden_handlers();
     const std::lock_guard lock(hidden.mutex);
-    if (communicator_ == communicator_of(raised_))
+    if (hidden.quiet != 0 && communicator_ == communicator_of(raised_))
       PMPI_Comm_set_errhandler(communicator_, hidden.of[raised_].ours);
   }
   OursAgain(const OursAgain&) = delete;
@@ -60,18 +60,37 @@ class OursAgain {
   std::size_t raised_;
 };
 
-/// Our handler. Another communicator has it if it was made from that one; it gets the program's now, unless
-/// show_handler() has given it.
+/// Sets the program's handler on a communicator that has ours.
+void give_programs(HiddenHandlers& hidden, std::size_t raised, MPI_Comm communicator) noexcept {
+  MPI_Errhandler programs = MPI_ERRHANDLER_NULL;
+  if (hidden.quiet != 0) {
+    PMPI_Comm_set_errhandler(communicator, hidden.of[raised].programs);
+  } else if (PMPI_Comm_get_errhandler(communicator_of(raised), &programs) == MPI_SUCCESS) {
+    PMPI_Comm_set_errhandler(communicator, programs);
+    PMPI_Errhandler_free(&programs);
+  }
+}
+
+/// Our handler. Another communicator has it if another thread made it from that one meanwhile; such a
+/// communicator gets the program's handler now.
 template <std::size_t raised>
 void hear(MPI_Comm* communicator, int* code, ...) {
   if (quiet_here != 0) return;
   HiddenHandlers& hidden = hidden_handlers();
   {
     const std::lock_guard lock(hidden.mutex);
-    PMPI_Comm_set_errhandler(*communicator, hidden.of[raised].programs);
+    give_programs(hidden, raised, *communicator);
   }
   const OursAgain ours_again(*communicator, raised);
   PMPI_Comm_call_errhandler(*communicator, *code);
+}
+
+void look_at_handlers(const HiddenHandlers& hidden) noexcept {
+  MPI_Errhandler of_world = MPI_ERRHANDLER_NULL;
+  if (PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_world) != MPI_SUCCESS) return;
+  detail::program_may_hear.store(of_world != MPI_ERRORS_RETURN || hidden.self_hears,
+                                 std::memory_order_relaxed);
+  PMPI_Errhandler_free(&of_world);
 }
 
 /// Makes our handlers, once. Returns false if the MPI library cannot.
@@ -85,37 +104,49 @@ bool has_ours(HiddenHandlers& hidden) noexcept {
   return true;
 }
 
-/// Has our handler set where the program's is, which is noted.
-void hide(HiddenHandlers& hidden, std::size_t raised) noexcept {
-  MPI_Errhandler programs = MPI_ERRHANDLER_NULL;
-  if (PMPI_Comm_get_errhandler(communicator_of(raised), &programs) != MPI_SUCCESS) return;
-  MPI_Errhandler& before = hidden.of[raised].programs;
-  if (before != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&before);
-  before = programs;
-  PMPI_Comm_set_errhandler(communicator_of(raised), hidden.of[raised].ours);
+/// Gives their handlers back to the first `count` communicators.
+void show_programs(HiddenHandlers& hidden, std::size_t count) noexcept {
+  for (std::size_t raised = 0; raised < count; ++raised) {
+    PMPI_Comm_set_errhandler(communicator_of(raised), hidden.of[raised].programs);
+    PMPI_Errhandler_free(&hidden.of[raised].programs);
+  }
 }
 
-/// Hides the program's handlers from now on, if errors that the library raises there do more than return.
-void hide_if_heard(HiddenHandlers& hidden) noexcept {
-  MPI_Errhandler of_world = MPI_ERRHANDLER_NULL;
-  if (hidden.are_hidden || PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_world) != MPI_SUCCESS) return;
-  const bool is_heard = of_world != MPI_ERRORS_RETURN || hidden.self_hears;
-  PMPI_Errhandler_free(&of_world);
-  if (!is_heard || !has_ours(hidden)) return;
-  for (std::size_t raised = 0; raised < raised_count; ++raised) hide(hidden, raised);
-  hidden.are_hidden = true;
-  detail::handlers_are_hidden.store(true, std::memory_order_release);
+/// Returns false if the program's handlers cannot be told, and stay.
+bool hide_programs(HiddenHandlers& hidden) noexcept {
+  for (std::size_t raised = 0; raised < raised_count; ++raised) {
+    if (PMPI_Comm_get_errhandler(communicator_of(raised), &hidden.of[raised].programs) != MPI_SUCCESS) {
+      show_programs(hidden, raised);
+      return false;
+    }
+    PMPI_Comm_set_errhandler(communicator_of(raised), hidden.of[raised].ours);
+  }
+  return true;
+}
+
+/// Has our handler set again where the program has just set its own, which is noted, while errors are kept
+/// quiet.
+void hide_again(HiddenHandlers& hidden, std::size_t raised) noexcept {
+  PMPI_Comm_get_errhandler(communicator_of(raised), &hidden.of[raised].programs);
+  PMPI_Comm_set_errhandler(communicator_of(raised), hidden.of[raised].ours);
 }
 
 }  // namespace
 
 void QuietErrors::begin() noexcept {
+  HiddenHandlers& hidden = hidden_handlers();
+  const std::lock_guard lock(hidden.mutex);
+  if (hidden.quiet == 0 && !(has_ours(hidden) && hide_programs(hidden))) return;
+  ++hidden.quiet;
   ++quiet_here;
   is_begun_ = true;
 }
 
 void QuietErrors::end() noexcept {
+  HiddenHandlers& hidden = hidden_handlers();
+  const std::lock_guard lock(hidden.mutex);
   --quiet_here;
+  if (--hidden.quiet == 0) show_programs(hidden, raised_count);
 }
 
 int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(MPI_Comm, MPI_Errhandler)) {
@@ -126,45 +157,42 @@ int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(
   if (code != MPI_SUCCESS) return code;
   if (communicator == MPI_COMM_SELF)
     hidden.self_hears = handler != MPI_ERRORS_RETURN && handler != MPI_ERRORS_ARE_FATAL;
-  for (std::size_t raised = 0; hidden.are_hidden && raised < raised_count; ++raised) {
-    if (communicator == communicator_of(raised)) hide(hidden, raised);
+  if (hidden.quiet == 0) {
+    look_at_handlers(hidden);
+    return code;
   }
-  hide_if_heard(hidden);
+  for (std::size_t raised = 0; raised < raised_count; ++raised) {
+    if (communicator != communicator_of(raised)) continue;
+    PMPI_Errhandler_free(&hidden.of[raised].programs);
+    hide_again(hidden, raised);
+  }
   return code;
 }
 
 int get_error_handler(MPI_Comm communicator, MPI_Errhandler* handler, int (*get)(MPI_Comm, MPI_Errhandler*)) {
   if (!library_raises_on_none) return get(communicator, handler);
   HiddenHandlers& hidden = hidden_handlers();
-  const std::lock_guard lock(hidden.mutex);
+  const std::lock_guard lock(hidden.mutex);  // MPICH 4.0 counts a handler's holders without a lock
   const int code = get(communicator, handler);
-  for (std::size_t raised = 0; hidden.are_hidden && code == MPI_SUCCESS && raised < raised_count; ++raised) {
-    if (*handler != hidden.of[raised].ours) continue;
+  for (std::size_t raised = 0; code == MPI_SUCCESS && raised < raised_count; ++raised) {
+    if (*handler != hidden.of[raised].ours || *handler == MPI_ERRHANDLER_NULL) continue;
     PMPI_Errhandler_free(handler);
     // the library gives a share of the one that is set
     const OursAgain ours_again(communicator, raised);
-    PMPI_Comm_set_errhandler(communicator, hidden.of[raised].programs);
+    give_programs(hidden, raised, communicator);
     return get(communicator, handler);
   }
   return code;
-}
-
-void show_handler(MPI_Comm made) noexcept {
-  if (!detail::handlers_are_hidden.load(std::memory_order_acquire)) return;
-  if (made == MPI_COMM_WORLD || made == MPI_COMM_SELF) return;
-  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-  if (get_error_handler(made, &handler, PMPI_Comm_get_errhandler) == MPI_SUCCESS)
-    PMPI_Errhandler_free(&handler);
 }
 
 MPI_Errhandler exchange_handler_of_self(MPI_Errhandler handler) noexcept {
   HiddenHandlers& hidden = hidden_handlers();
   const std::lock_guard lock(hidden.mutex);
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
-  if (hidden.are_hidden) {
-    before = std::exchange(hidden.of[on_self].programs, MPI_ERRHANDLER_NULL);
+  if (hidden.quiet != 0) {
+    before = hidden.of[on_self].programs;
     PMPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
-    hide(hidden, on_self);
+    hide_again(hidden, on_self);
     return before;
   }
   if (PMPI_Comm_get_errhandler(MPI_COMM_SELF, &before) != MPI_SUCCESS) return MPI_ERRHANDLER_NULL;
@@ -176,7 +204,7 @@ void note_error_handlers() noexcept {
   if constexpr (library_raises_on_none) {
     HiddenHandlers& hidden = hidden_handlers();
     const std::lock_guard lock(hidden.mutex);
-    hide_if_heard(hidden);
+    if (hidden.quiet == 0) look_at_handlers(hidden);
   }
 }
 

@@ -20,11 +20,9 @@ inline constexpr bool library_raises_on_none = true;
 #endif
 
 namespace detail {
-/// The program has set an error handler, and that of MPI_COMM_WORLD, or its own of MPI_COMM_SELF, did more
-/// than return. Since then both communicators have one of Penstock's, which calls the program's. To set it
-/// only while errors are kept quiet would change handlers beside MPI_Comm_dup of other threads, in which
-/// MPICH 4.0 counts their holders without a lock.
-inline constinit std::atomic<bool> handlers_are_hidden{false};
+/// The program has set an error handler, and that of MPI_COMM_WORLD, or its own of MPI_COMM_SELF, does more
+/// than return.
+inline constinit std::atomic<bool> program_may_hear{false};
 }  // namespace detail
 
 /// While an object exists, errors that the MPI library raises on MPI_COMM_WORLD or MPI_COMM_SELF in this
@@ -34,7 +32,7 @@ class QuietErrors {
  public:
   QuietErrors() noexcept {
     if constexpr (library_raises_on_none) {
-      if (detail::handlers_are_hidden.load(std::memory_order_relaxed)) [[unlikely]]
+      if (detail::program_may_hear.load(std::memory_order_relaxed)) [[unlikely]]
         begin();
     }
   }
@@ -86,8 +84,6 @@ inline int raise_quieted(MPI_Comm communicator, int code) {
 int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(MPI_Comm, MPI_Errhandler));
 /// Gets it likewise by `get`: the program's, whichever is set.
 int get_error_handler(MPI_Comm communicator, MPI_Errhandler* handler, int (*get)(MPI_Comm, MPI_Errhandler*));
-/// Gives a communicator that was made from another the handler that the program had set there.
-void show_handler(MPI_Comm made) noexcept;
 /// Sets another handler on MPI_COMM_SELF, and returns the one before, which the caller owns; null: it cannot
 /// be told, and is left. Thread: any.
 MPI_Errhandler exchange_handler_of_self(MPI_Errhandler handler) noexcept;
