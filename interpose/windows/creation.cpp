@@ -113,14 +113,11 @@ bool asks_for_device_memory(MPI_Info info) {
 }
 
 /// The members tell each other what their memory is, and agree whether all reach all. `why_not`: null, or why
-/// this rank has no memory. Returns the code of the call, raised.
-int reach_members(const WindowArguments& arguments, const char* why_not,
-                  std::vector<std::shared_ptr<MemberMemory>>& members) {
-  const MPI_Comm communicator = arguments.communicator;
+/// this rank has no memory; then also why it does not reach another's. Returns the code of the call, raised.
+int meet_members(MPI_Comm communicator, const MemberRecord& own, const char*& why_not,
+                 std::vector<std::shared_ptr<MemberMemory>>& members, bool& reach_each_other) {
   int size = 0;
   PMPI_Comm_size(communicator, &size);
-  const std::uint64_t bytes = why_not == nullptr ? static_cast<std::uint64_t>(arguments.size) : 0;
-  const MemberRecord own = describe_member(arguments.base, bytes, arguments.unit);
   std::vector<MemberRecord> records(static_cast<std::size_t>(size));
   int code = meet_in(communicator, [&](MPI_Request* request) {
     return PMPI_Iallgather(&own, sizeof own, MPI_BYTE, records.data(), sizeof own, MPI_BYTE, communicator,
@@ -129,9 +126,30 @@ int reach_members(const WindowArguments& arguments, const char* why_not,
   if (code != MPI_SUCCESS) return code;
   for (const MemberRecord& record : records) members.push_back(std::make_shared<MemberMemory>(record));
   if (why_not == nullptr) why_not = open_all(members);
-  const bool is_refused = greatest(communicator, why_not != nullptr ? 1 : 0, code) != 0;
+  reach_each_other = greatest(communicator, why_not != nullptr ? 1 : 0, code) == 0;
+  return code;
+}
+
+/// The same for the members' memory of a window, which is refused if some do not reach it.
+int reach_members(const WindowArguments& arguments, const char* why_not,
+                  std::vector<std::shared_ptr<MemberMemory>>& members) {
+  const std::uint64_t bytes = why_not == nullptr ? static_cast<std::uint64_t>(arguments.size) : 0;
+  const MemberRecord own = describe_member(arguments.base, bytes, arguments.unit);
+  bool reach_each_other = false;
+  const int code = meet_members(arguments.communicator, own, why_not, members, reach_each_other);
   if (code != MPI_SUCCESS) return code;
-  return is_refused ? refuse(communicator, why_not) : MPI_SUCCESS;
+  return reach_each_other ? MPI_SUCCESS : refuse(arguments.communicator, why_not);
+}
+
+/// Returns whether all members reach memory of the others' hosts, which they may attach later.
+bool reach_host_memory(MPI_Comm communicator) {
+  static std::uint64_t word = 0;
+  std::vector<std::shared_ptr<MemberMemory>> members;
+  const char* why_not = nullptr;
+  bool reach_each_other = false;
+  const MemberRecord own = describe_member(&word, sizeof word, 1);
+  return meet_members(communicator, own, why_not, members, reach_each_other) == MPI_SUCCESS &&
+         reach_each_other;
 }
 
 /// Makes a window of what the members have agreed on; a dynamic one gets its tables of regions.
@@ -178,7 +196,8 @@ Maker maker_of_allocated(const WindowArguments& arguments) {
 }
 
 Maker maker_of_dynamic(const WindowArguments& arguments) {
-  return maker_if(arguments, transports::cuda_in_use());
+  const Maker maker = maker_if(arguments, transports::cuda_in_use());
+  return maker == Maker::ours && !reach_host_memory(arguments.communicator) ? Maker::library : maker;
 }
 
 int make_window(const WindowArguments& arguments, MPI_Win* handle) {

@@ -1,8 +1,13 @@
-// Dynamic windows of ranks that use no GPU: they are the MPI library's, also when a rank comes to use one. No
-// call of this program uses CUDA before.
+// Dynamic windows that are the MPI library's: of ranks that use no GPU, also when a rank comes to use one;
+// and, with the argument `out_of_reach`, of ranks that use one but may not read each other's memory.
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <sys/uio.h>
 
+#include <cerrno>
+#include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tests/support/gtest_exit_code.hpp"
@@ -14,6 +19,8 @@ namespace {
 using penstock::test_support::Memory;
 using penstock::test_support::MemoryKind;
 
+bool are_out_of_reach = false;
+
 int class_of(int code) {
   int error_class = MPI_SUCCESS;
   MPI_Error_class(code, &error_class);
@@ -23,6 +30,8 @@ int class_of(int code) {
 TEST(LibrarysDynamicWindows, take_host_memory_and_no_device_memory) {
   int rank = 0;
   int ranks = 0;
+  const std::optional<Memory> used =
+      are_out_of_reach ? std::optional<Memory>(std::in_place, MemoryKind::device, 64) : std::nullopt;
   MPI_Comm own = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &own);
   MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
@@ -53,8 +62,21 @@ TEST(LibrarysDynamicWindows, take_host_memory_and_no_device_memory) {
 
 }  // namespace
 
+// The preload library calls these, as the kernel's settings of some containers would have it.
+extern "C" ssize_t process_vm_readv(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
+                                    unsigned long) noexcept {
+  errno = EPERM;
+  return -1;
+}
+extern "C" ssize_t process_vm_writev(pid_t, const iovec*, unsigned long, const iovec*, unsigned long,
+                                     unsigned long) noexcept {
+  errno = EPERM;
+  return -1;
+}
+
 int main(int argument_count, char** arguments) {
   testing::InitGoogleTest(&argument_count, arguments);
+  are_out_of_reach = argument_count > 1 && std::string_view(arguments[1]) == "out_of_reach";
   MPI_Init(&argument_count, &arguments);
   const int code = penstock::test_support::job_exit_code(penstock::test_support::run_all_tests());
   MPI_Finalize();
