@@ -44,7 +44,7 @@ OWNERS = [
                      + r"|File_i?(read|write)(_at)?(_all|_shared|_ordered)?" + LARGE_COUNT
                      + r"|File_(read|write)(_at)?(_all|_ordered)(_begin|_end)" + LARGE_COUNT + r"|File_close"),
     ("freed_handles", r"(Type|Op)_free"),
-    ("error_handlers", r"Comm_[sg]et_errhandler|Errhandler_[sg]et"),
+    ("error_handlers", r"Comm_([sg]et|create)_errhandler|Errhandler_([sg]et|create)"),
     ("pcontrol", r"Pcontrol"),
     ("pass", r".*"),
 ]

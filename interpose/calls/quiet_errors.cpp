@@ -1,9 +1,13 @@
 #include "interpose/calls/quiet_errors.hpp"
 
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <map>
 #include <mutex>
 
 #include "interpose/binding/mpi_binding.hpp"
+#include "transports/host/guarded.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -36,6 +40,29 @@ struct HiddenHandlers {
 HiddenHandlers& hidden_handlers() {
   static HiddenHandlers& the_handlers = *new HiddenHandlers;
   return the_handlers;
+}
+
+/// Functions of error handlers, which the library does not tell. The mutex of HiddenHandlers guards it.
+std::map<MPI_Errhandler, MPI_Comm_errhandler_function*>& functions() {
+  static auto& all = *new std::map<MPI_Errhandler, MPI_Comm_errhandler_function*>;
+  return all;
+}
+
+/// What our handlers call: the program's that they stand for, once they were set. Null: it is no function of
+/// the program's. Atomic, as the library calls handlers with its lock held, under which nobody may wait for
+/// ours.
+constinit std::array<std::atomic<MPI_Comm_errhandler_function*>, raised_count> called{};
+
+void do_nothing(MPI_Comm*, int*, ...) {}
+
+/// Has our handler call the program's, which has been noted.
+void call_programs(const HiddenHandlers& hidden, std::size_t raised) noexcept {
+  const MPI_Errhandler programs = hidden.of[raised].programs;
+  const auto found = functions().find(programs);
+  called[raised].store(programs == MPI_ERRORS_RETURN ? do_nothing
+                       : found == functions().end()  ? nullptr
+                                                     : found->second,
+                       std::memory_order_release);
 }
 
 /// QuietErrors of this thread.
@@ -76,6 +103,8 @@ void give_programs(HiddenHandlers& hidden, std::size_t raised, MPI_Comm communic
 template <std::size_t raised>
 void hear(MPI_Comm* communicator, int* code, ...) {
   if (quiet_here != 0) return;
+  if (MPI_Comm_errhandler_function* const function = called[raised].load(std::memory_order_acquire))
+    return function(communicator, code);
   HiddenHandlers& hidden = hidden_handlers();
   {
     const std::lock_guard lock(hidden.mutex);
@@ -119,6 +148,7 @@ bool hide_programs(HiddenHandlers& hidden) noexcept {
       show_programs(hidden, raised);
       return false;
     }
+    call_programs(hidden, raised);
     PMPI_Comm_set_errhandler(communicator_of(raised), hidden.of[raised].ours);
   }
   return true;
@@ -128,6 +158,7 @@ bool hide_programs(HiddenHandlers& hidden) noexcept {
 /// quiet.
 void hide_again(HiddenHandlers& hidden, std::size_t raised) noexcept {
   PMPI_Comm_get_errhandler(communicator_of(raised), &hidden.of[raised].programs);
+  call_programs(hidden, raised);
   PMPI_Comm_set_errhandler(communicator_of(raised), hidden.of[raised].ours);
 }
 
@@ -166,6 +197,19 @@ int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(
     PMPI_Errhandler_free(&hidden.of[raised].programs);
     hide_again(hidden, raised);
   }
+  return code;
+}
+
+int make_error_handler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler,
+                       int (*make)(MPI_Comm_errhandler_function*, MPI_Errhandler*)) noexcept {
+  const int code = make(function, handler);
+  if (!library_raises_on_none || code != MPI_SUCCESS) return code;
+  // without memory our handler sets this one, and calls it by the library
+  static_cast<void>(transports::guarded([&]() -> Status {
+    const std::lock_guard lock(hidden_handlers().mutex);
+    functions()[*handler] = function;
+    return {};
+  }));
   return code;
 }
 

@@ -82,7 +82,10 @@ inline int raise_quieted(MPI_Comm communicator, int code) {
 /// Sets a communicator's error handler by `set`, a function of the MPI library; returns its code. After
 /// MPI_Init.
 int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(MPI_Comm, MPI_Errhandler));
-/// Gets it likewise by `get`: the program's, whichever is set.
+/// Makes one by `make`, and notes its function.
+int make_error_handler(MPI_Comm_errhandler_function* function, MPI_Errhandler* handler,
+                       int (*make)(MPI_Comm_errhandler_function*, MPI_Errhandler*)) noexcept;
+/// Gets a communicator's likewise by `get`: the program's, whichever is set.
 int get_error_handler(MPI_Comm communicator, MPI_Errhandler* handler, int (*get)(MPI_Comm, MPI_Errhandler*));
 /// Sets another handler on MPI_COMM_SELF, and returns the one before, which the caller owns; null: it cannot
 /// be told, and is left. Thread: any.

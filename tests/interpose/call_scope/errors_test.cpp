@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <future>
 #include <new>
+#include <thread>
 
+#include "interpose/calls/quiet_errors.hpp"
 #include "tests/interpose/recorder_double/recorder_double.hpp"
 
 namespace penstock::interpose {
@@ -95,12 +98,44 @@ TEST_F(ErrorsTest, an_exception_of_the_applications_passes_a_wrapper) {
   EXPECT_EQ(told_code, MPI_SUCCESS);
 }
 
+/// The library calls handlers with its lock held, so that one which calls MPI ends the job.
+TEST_F(ErrorsTest, of_other_threads_reach_the_programs_handler_while_one_keeps_quiet) {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  if (!library_raises_on_none || provided != MPI_THREAD_MULTIPLE) GTEST_SKIP() << "nothing is hidden";
+  MPI_Errhandler own = MPI_ERRHANDLER_NULL;
+  ASSERT_EQ(make_error_handler(take_down, &own, PMPI_Comm_create_errhandler), MPI_SUCCESS);
+  set_error_handler(MPI_COMM_WORLD, own, PMPI_Comm_set_errhandler);
+  std::promise<void> is_quiet;
+  std::promise<void> is_over;
+  std::thread other([&] {
+    const QuietErrors quiet;
+    EXPECT_TRUE(quiet.hides());
+    is_quiet.set_value();
+    is_over.get_future().wait();
+  });
+  is_quiet.get_future().wait();
+  int length = 0;
+  const int code = MPI_Comm_get_name(MPI_COMM_WORLD, nullptr, &length);
+  EXPECT_NE(code, MPI_SUCCESS);
+  EXPECT_EQ(told_communicator, MPI_COMM_WORLD);
+  EXPECT_EQ(told_code, code);
+  set_error_handler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, PMPI_Comm_set_errhandler);
+  told_code = MPI_SUCCESS;
+  EXPECT_NE(MPI_Comm_get_name(MPI_COMM_WORLD, nullptr, &length), MPI_SUCCESS);
+  EXPECT_EQ(told_code, MPI_SUCCESS);
+  is_over.set_value();
+  other.join();
+  MPI_Errhandler_free(&own);
+}
+
 }  // namespace
 }  // namespace penstock::interpose
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  MPI_Init(&argc, &argv);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   const int failed = RUN_ALL_TESTS();
   MPI_Finalize();
   return failed;
