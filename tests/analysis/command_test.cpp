@@ -286,7 +286,7 @@ std::filesystem::path steps_of(std::uint64_t step_ns, const std::filesystem::pat
   rank.runs(0, 30 * step_ns);
   for (std::uint64_t begin = 0; begin < 30 * step_ns; begin += step_ns) {
     rank.range("step", begin, begin + step_ns)
-        .kernel(begin, begin + 1'000'000)
+        .launched_kernel(begin, begin, begin + 1'000'000, "update")
         .call({.function = "MPI_Barrier", .begin = begin + 1'000'000, .end = begin + 1'100'000});
   }
   rank.write(directory);
