@@ -12,11 +12,9 @@ constexpr std::uint64_t shortest_piece_ns = 10'000;  // shorter ones are calls o
 /// may run then, but it is not what the GPU waits for.
 IntervalSet busy_or_launched(const GraphRank& rank) {
   std::vector<Interval> times = rank.busy.intervals();
-  for (const trace::DeviceActivity& each : rank.trace.kernels) {
-    if (each.issued_ns != 0 && each.issued_ns < each.begin_ns) {
-      times.push_back({rank.graph.reference_ns(rank.trace, each.issued_ns),
-                       rank.graph.reference_ns(rank.trace, each.begin_ns)});
-    }
+  for (const Interval& each : rank.timeline.launched.intervals()) {
+    times.push_back({rank.graph.reference_ns(rank.trace, each.begin_ns),
+                     rank.graph.reference_ns(rank.trace, each.end_ns)});
   }
   return IntervalSet::union_of(std::move(times));
 }

@@ -26,7 +26,6 @@ namespace penstock::analysis {
 
 /// The kind of a node's own work.
 enum class Work : std::uint8_t { host_code, kernel, launch, communication };
-inline constexpr std::size_t work_count = 3;
 
 /// A moment of the job: an index into the graph's nodes.
 using NodeId = std::uint32_t;

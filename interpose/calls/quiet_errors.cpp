@@ -42,7 +42,8 @@ HiddenHandlers& hidden_handlers() {
   return the_handlers;
 }
 
-/// Functions of error handlers, which the library does not tell. The mutex of HiddenHandlers guards it.
+/// Returns the functions of error handlers, which the library does not tell. The mutex of HiddenHandlers
+/// guards them.
 std::map<MPI_Errhandler, MPI_Comm_errhandler_function*>& functions() {
   static auto& all = *new std::map<MPI_Errhandler, MPI_Comm_errhandler_function*>;
   return all;
@@ -98,8 +99,8 @@ void give_programs(HiddenHandlers& hidden, std::size_t raised, MPI_Comm communic
   }
 }
 
-/// Our handler. Another communicator has it if another thread made it from that one meanwhile; such a
-/// communicator gets the program's handler now.
+/// Our handler. It calls the program's function, or has the library act where that has none. Another
+/// communicator has our handler, too, if another thread made it from that one meanwhile.
 template <std::size_t raised>
 void hear(MPI_Comm* communicator, int* code, ...) {
   if (quiet_here != 0) return;

@@ -35,9 +35,10 @@ void record_one_shot_collective(std::uint64_t begin_ns, std::size_t bytes) noexc
                   "small: one kernel on each rank carries it out");
 }
 
-void record_one_sided_copy(trace::TransportKind transport, std::uint64_t begin_ns, std::size_t bytes,
-                           transports::BufferKind source, transports::BufferKind destination) noexcept {
-  record_transfer(transport, begin_ns, bytes, source, destination, "one-sided: the target takes no part");
+void record_copy(const WindowCopy& copy) noexcept {
+  if (copy.begin_ns != 0)
+    record_transfer(copy.transport, copy.begin_ns, copy.bytes, copy.source, copy.destination,
+                    "one-sided: the target takes no part");
 }
 
 }  // namespace penstock::interpose

@@ -19,9 +19,17 @@ void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::B
 /// Records a finished collective that kernels did, of which this rank contributed or received so many bytes.
 void record_one_shot_collective(std::uint64_t begin_ns, std::size_t bytes) noexcept;
 
-/// Records a finished copy between a buffer and memory of a window.
-void record_one_sided_copy(trace::TransportKind transport, std::uint64_t begin_ns, std::size_t bytes,
-                           transports::BufferKind source, transports::BufferKind destination) noexcept;
+/// What a copy between a buffer and a window is recorded as. `begin_ns` 0: not at all.
+struct WindowCopy {
+  std::uint64_t begin_ns = 0;
+  std::size_t bytes = 0;
+  trace::TransportKind transport = trace::TransportKind::staged;
+  transports::BufferKind source = transports::BufferKind::unknown;
+  transports::BufferKind destination = transports::BufferKind::unknown;
+};
+
+/// Records a copy that ends now.
+void record_copy(const WindowCopy& copy) noexcept;
 
 /// Calls `copy()`, which returns a Status, as Penstock's own work, and records it as above if it went well;
 /// says what made it slower.

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "interpose/calls/communicator_record.hpp"
-#include "interpose/calls/transfer_record.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/guarded.hpp"
 
@@ -72,11 +71,6 @@ void record_access(CallScope& scope, MPI_Win window, int target, std::uint64_t b
     const bool is_known = target >= 0 && index < known.world_ranks.size();
     scope.access(known.local_id, is_known ? known.world_ranks[index] : -1, bytes);
   });
-}
-
-void record_copy(const WindowCopy& copy) noexcept {
-  if (copy.begin_ns != 0)
-    record_one_sided_copy(copy.transport, copy.begin_ns, copy.bytes, copy.source, copy.destination);
 }
 
 }  // namespace penstock::interpose

@@ -4,11 +4,9 @@
 
 #include <mpi.h>
 
-#include <cstddef>
 #include <cstdint>
 
 #include "interpose/calls/call_scope.hpp"
-#include "transports/memory/buffer.hpp"
 
 namespace penstock::interpose {
 
@@ -22,17 +20,5 @@ void record_meeting(CallScope& scope, MPI_Win window) noexcept;
 
 /// Records that the call accesses so many bytes of a target's memory. `target`: a rank of the window.
 void record_access(CallScope& scope, MPI_Win window, int target, std::uint64_t bytes) noexcept;
-
-/// What a copy between a buffer and a window is recorded as. `begin_ns` 0: not at all.
-struct WindowCopy {
-  std::uint64_t begin_ns = 0;
-  std::size_t bytes = 0;
-  trace::TransportKind transport = trace::TransportKind::staged;
-  transports::BufferKind source = transports::BufferKind::unknown;
-  transports::BufferKind destination = transports::BufferKind::unknown;
-};
-
-/// Records a copy that ends now.
-void record_copy(const WindowCopy& copy) noexcept;
 
 }  // namespace penstock::interpose

@@ -112,8 +112,9 @@ bool asks_for_device_memory(MPI_Info info) {
          std::string_view(value.data()).find("cuda:device") != std::string_view::npos;
 }
 
-/// The members tell each other what their memory is, and agree whether all reach all. `why_not`: null, or why
-/// this rank has no memory; then also why it does not reach another's. Returns the code of the call, raised.
+/// The members tell each other what their memory is, and agree whether all reach all. `why_not`: before, null
+/// or why this rank has no memory; after, also why it does not reach another's. Returns the code of the call,
+/// raised.
 int meet_members(MPI_Comm communicator, const MemberRecord& own, const char*& why_not,
                  std::vector<std::shared_ptr<MemberMemory>>& members, bool& reach_each_other) {
   int size = 0;

@@ -89,6 +89,10 @@ int move(const std::shared_ptr<Window>& window, const char* mpi_call, Direction 
     if (!started.ok()) return window->errors().raise_status(mpi_call, started);
     window->note_begun();
   }
+  if (pull == nullptr && request == nullptr) {
+    record_copy(record);
+    return MPI_SUCCESS;
+  }
   auto operation = window->keep(checked.rank, std::move(pull), record);
   if (request != nullptr) attach_operation(window, mpi_call, std::move(operation), request);
   return MPI_SUCCESS;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "interpose/calls/errors.hpp"
-#include "interpose/calls/window_record.hpp"
+#include "interpose/calls/transfer_record.hpp"
 #include "interpose/windows/access_forecast.hpp"
 #include "interpose/windows/memory/allocated_memory.hpp"
 #include "interpose/windows/memory/attached_regions.hpp"

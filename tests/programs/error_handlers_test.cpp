@@ -221,7 +221,7 @@ MPI_Errhandler handler_of(MPI_Comm communicator) {
   return found;
 }
 
-/// Another thread of rank 0 tests receives until `are_sent()` has them sent by rank 1.
+/// While it lives, another thread of rank 0 tests receives; at its end rank 1 sends what they wait for.
 class AnotherThreadTests {
  public:
   AnotherThreadTests() : thread_([this] { test(); }) {}
