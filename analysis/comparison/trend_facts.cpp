@@ -1,6 +1,7 @@
 #include "analysis/comparison/trend_facts.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstddef>

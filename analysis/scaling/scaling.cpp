@@ -1,6 +1,7 @@
 #include "analysis/scaling/scaling.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

@@ -16,6 +16,7 @@
 #else
 #include <mpi.h>
 #endif
+#include "interpose/binding/mpi_level.hpp"
 
 #if defined(OPEN_MPI) && defined(PENSTOCK_BINDS_MPI)
 // No MPI_Datatype at namespace scope may be initialised with one of these: nothing is bound at that time.

@@ -19,7 +19,7 @@ int with_int_count(MPI_Count count, MPI_Datatype datatype, Post post) {
   return large.code() == MPI_SUCCESS ? post(1, large.get()) : large.code();
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 /// Returns true if the count needs a function with large counts, and the library has it.
 bool needs_and_has(MPI_Count count, Function function) noexcept {
   return count > INT_MAX && has_function(function);
@@ -29,14 +29,14 @@ bool needs_and_has(MPI_Count count, Function function) noexcept {
 /// The non-blocking sends of a mode: for counts that fit an int, and for larger ones.
 struct Sends {
   decltype(&PMPI_Isend) send;
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
   decltype(&PMPI_Isend_c) send_large;
   Function name_of_large;
 #endif
 };
 
 Sends sends_of(SendMode mode) noexcept {
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 #define PENSTOCK_SENDS_OF(Name)                      \
   Sends {                                            \
     PMPI_##Name, PMPI_##Name##_c, Function::Name##_c \
@@ -66,7 +66,7 @@ Sends sends_of(SendMode mode) noexcept {
 int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype datatype, int destination,
                int tag, MPI_Comm communicator, MPI_Request* request) {
   const Sends sends = sends_of(mode);
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
   if (needs_and_has(count, sends.name_of_large))
     return sends.send_large(buffer, count, datatype, destination, tag, communicator, request);
 #endif
@@ -77,7 +77,7 @@ int pmpi_isend(SendMode mode, const void* buffer, MPI_Count count, MPI_Datatype 
 
 int pmpi_irecv(void* buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                MPI_Comm communicator, MPI_Request* request) {
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
   if (needs_and_has(count, Function::Irecv_c))
     return PMPI_Irecv_c(buffer, count, datatype, source, tag, communicator, request);
 #endif
@@ -88,7 +88,7 @@ int pmpi_irecv(void* buffer, MPI_Count count, MPI_Datatype datatype, int source,
 
 int pmpi_imrecv(void* buffer, MPI_Count count, MPI_Datatype datatype, MPI_Message* message,
                 MPI_Request* request) {
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
   if (needs_and_has(count, Function::Imrecv_c))
     return PMPI_Imrecv_c(buffer, count, datatype, message, request);
 #endif

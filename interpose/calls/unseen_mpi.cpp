@@ -16,7 +16,7 @@ std::atomic<bool> has_seen_other_use{false};
 /// Returns true for functions that no program calls before MPI is initialised: those that take a
 /// communicator, and the start of a session. A few are enough, since every program calls one of them.
 constexpr bool needs_initialised_mpi(Function function) noexcept {
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
   if (function == Function::Session_init) return true;
 #endif
   return function == Function::Comm_rank || function == Function::Comm_size || waits(function);

@@ -27,7 +27,7 @@ struct Signature {
   int combiner = MPI_COMBINER_NAMED;
 };
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 /// Returns whether the library has the functions of MPI-4 that read datatypes.
 bool reads_large_counts() noexcept {
   return has_function(Function::Type_get_envelope_c) && has_function(Function::Type_get_contents_c);
@@ -36,7 +36,7 @@ bool reads_large_counts() noexcept {
 
 /// Returns the MPI library's code.
 int read_signature(MPI_Datatype datatype, Signature& signature) noexcept {
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
   if (reads_large_counts()) {
     return PMPI_Type_get_envelope_c(datatype, &signature.integers, &signature.addresses,
                                     &signature.large_counts, &signature.types, &signature.combiner);
@@ -117,7 +117,7 @@ DatatypeContents::DatatypeContents(MPI_Datatype datatype) {
 }
 
 int DatatypeContents::read(MPI_Datatype datatype) noexcept {
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
   if (reads_large_counts()) {
     return PMPI_Type_get_contents_c(
         datatype, static_cast<MPI_Count>(integers_.size()), static_cast<MPI_Count>(addresses_.size()),

@@ -1,9 +1,9 @@
 // The wrappers of partitioned communication (MPI-4, chapter 4). MPI_Pready downloads the partition before the
 // MPI library may send it. An arrived partition belongs to the application, which may read and change it: it
 // is uploaded once, by the first MPI_Parrived that finds it or by the completion of the message.
-#include <mpi.h>
+#include "interpose/binding/mpi_level.hpp"
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 
 #include <algorithm>
 #include <array>

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "interpose/binding/function_names.hpp"
+#include "interpose/binding/mpi_level.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/progress/requests.hpp"
@@ -125,7 +126,7 @@ constexpr int description = 0;
 #define PENSTOCK_DESCRIBE_ONE(Name, how) \
   template <>                            \
   inline constexpr auto description<Function::Name> = how;
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 #define PENSTOCK_DESCRIBE(Name, how) PENSTOCK_DESCRIBE_ONE(Name, how) PENSTOCK_DESCRIBE_ONE(Name##_c, how)
 #else
 #define PENSTOCK_DESCRIBE(Name, how) PENSTOCK_DESCRIBE_ONE(Name, how)

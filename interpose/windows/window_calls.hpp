@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "interpose/binding/function_names.hpp"
+#include "interpose/binding/mpi_level.hpp"
 #include "interpose/staging/out_of_reach.hpp"
 #include "interpose/windows/accumulation.hpp"
 #include "interpose/windows/creation.hpp"
@@ -32,7 +33,7 @@ int own_window_call(const OwnWindowCall& call, Arguments... arguments) {
 #define PENSTOCK_OWN_ONE(Name, how) \
   template <>                       \
   inline constexpr auto own_window_call_of<Function::Name> = how;
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 #define PENSTOCK_OWN(Name, how) PENSTOCK_OWN_ONE(Name, how) PENSTOCK_OWN_ONE(Name##_c, how)
 #else
 #define PENSTOCK_OWN(Name, how) PENSTOCK_OWN_ONE(Name, how)

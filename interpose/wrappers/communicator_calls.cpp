@@ -1,6 +1,7 @@
 // The wrappers of the calls that make, name and free communicators. Each new communicator gets its id at
 // once, in an order that is the same on all its ranks.
 #include "interpose/binding/mpi_details.hpp"
+#include "interpose/binding/mpi_level.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/communicator_hints.hpp"
 #include "interpose/calls/communicators.hpp"
@@ -33,7 +34,7 @@ Origin origin_of(Meeting meeting, std::uint64_t tag = 0) noexcept {
   return origin;
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 /// FNV-1a: the same in every process, unlike std::hash.
 std::uint64_t hash_of(const char* text) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325u;
@@ -313,7 +314,7 @@ PENSTOCK_EXPORT int MPI_Comm_disconnect(MPI_Comm* comm) {
                  [&] { return PMPI_Comm_disconnect(comm); });
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 PENSTOCK_EXPORT int MPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm,
                                             MPI_Request* request) {
   return begin_create(Function::Comm_idup_with_info, PENSTOCK_CALLER, comm, info, newcomm,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
@@ -114,6 +115,6 @@ using namespace penstock::interpose;
   PENSTOCK_OUT_OF_MEMORY(communicator)
 
 PENSTOCK_EXCHANGES(Isendrecv, Isendrecv_replace, int)
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 PENSTOCK_EXCHANGES(Isendrecv_c, Isendrecv_replace_c, MPI_Count)
 #endif

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "interpose/binding/mpi_details.hpp"
+#include "interpose/binding/mpi_level.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/errors.hpp"
@@ -127,7 +128,7 @@ PENSTOCK_SEND_INIT(Rsend_init, SendMode::ready, int)
 
 PENSTOCK_RECV_INIT(Recv_init, int)
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 PENSTOCK_SEND_INIT(Send_init_c, SendMode::standard, MPI_Count)
 PENSTOCK_SEND_INIT(Ssend_init_c, SendMode::synchronous, MPI_Count)
 PENSTOCK_SEND_INIT(Bsend_init_c, SendMode::buffered, MPI_Count)

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "interpose/binding/mpi_details.hpp"
+#include "interpose/binding/mpi_level.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/calls/transfer_record.hpp"
@@ -276,7 +277,7 @@ PENSTOCK_SENDS(Rsend, Irsend, SendMode::ready, int)
 
 PENSTOCK_RECEIVES(Recv, Irecv, Sendrecv, Sendrecv_replace, int)
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 PENSTOCK_SENDS(Send_c, Isend_c, SendMode::standard, MPI_Count)
 PENSTOCK_SENDS(Ssend_c, Issend_c, SendMode::synchronous, MPI_Count)
 PENSTOCK_SENDS(Bsend_c, Ibsend_c, SendMode::buffered, MPI_Count)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "interpose/binding/mpi_details.hpp"
+#include "interpose/binding/mpi_level.hpp"
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/errors.hpp"
@@ -178,6 +179,6 @@ PENSTOCK_OUT_OF_MEMORY(communicator)
   PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)
 
 PENSTOCK_MATCHED_RECEIVES(Mrecv, Imrecv, int)
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 PENSTOCK_MATCHED_RECEIVES(Mrecv_c, Imrecv_c, MPI_Count)
 #endif

@@ -25,6 +25,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/benchmarks/framework.hpp"
 #include "tests/benchmarks/nccl_library.hpp"
 #include "tests/benchmarks/sampling.hpp"
@@ -96,7 +97,7 @@ constexpr Functions<MPI_Request*> nonblocking_calls = {
     MPI_Ibcast,    MPI_Igather,    MPI_Iscatter, MPI_Iallgather, MPI_Iallgatherv,
     MPI_Ialltoall, MPI_Ialltoallv, MPI_Ireduce,  MPI_Iallreduce, MPI_Ireduce_scatter_block,
     MPI_Iscan};
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 constexpr Functions<MPI_Info, MPI_Request*> persistent_calls = {
     MPI_Bcast_init,      MPI_Gather_init,
     MPI_Scatter_init,    MPI_Allgather_init,
@@ -210,7 +211,7 @@ class Ranks {
     fill(work, sent);
     clear(received);
     MPI_Request request = MPI_REQUEST_NULL;
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
     if (work.form == Form::persistent) call(persistent_calls, work, sent, received, MPI_INFO_NULL, &request);
 #endif
     figures.mpi_s = time(work.samples, [&] {

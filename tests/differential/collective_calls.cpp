@@ -100,7 +100,7 @@ void CollectiveRun::share_unequally() {
   receive_types_.assign(size, receive_type_.get());
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 void CollectiveRun::initialise(MPI_Request* request) {
   const int count = collective_.counts[0];
   const int own = shares_[static_cast<std::size_t>(member_)];
@@ -184,7 +184,7 @@ void CollectiveRun::initialise(MPI_Request* request) {
 #endif
 
 void CollectiveRun::start(MPI_Request& request, Blocking blocking) {
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
   if (collective_.blocking && blocking == Blocking::by_persistent_request) {
     initialise(&request);
     MPI_Start(&request);

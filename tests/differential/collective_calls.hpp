@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/differential/arenas.hpp"
 #include "tests/differential/datatypes.hpp"
 #include "tests/differential/program.hpp"
@@ -41,7 +42,7 @@ class CollectiveRun {
   void exchange_all(MPI_Request* request);
   void reduce(MPI_Request* request);
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
   void initialise(MPI_Request* request);
 #endif
 

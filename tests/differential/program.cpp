@@ -1,6 +1,7 @@
 #include "tests/differential/program.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 

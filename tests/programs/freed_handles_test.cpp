@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/programs/test_messages.hpp"
 
 namespace penstock::programs {
@@ -301,7 +302,7 @@ TEST_F(FreedHandles, of_a_persistent_receive_whose_message_is_too_long_are_told_
   }
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 TEST_F(FreedHandles, of_an_exchange_whose_message_is_too_long_are_told_by_their_handler) {
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::pageable}) {
     MPI_Comm dup = MPI_COMM_NULL;

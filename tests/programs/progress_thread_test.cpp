@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/programs/test_messages.hpp"
 
 namespace penstock::programs {
@@ -232,7 +233,7 @@ TEST(ProgressThread, leaves_the_errors_of_freed_receives_to_a_later_call) {
       });
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 TEST(ProgressThread, leaves_the_error_of_an_exchange_to_the_call_that_completes_it) {
   MPI_Request request = MPI_REQUEST_NULL;
   truncate(

@@ -2,6 +2,7 @@
 // lie in several allocations. A plain host computation says what has to be where.
 #include <array>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/programs/scattered_collectives.hpp"
 
 namespace penstock::programs {
@@ -109,7 +110,7 @@ TEST_F(ScatteredCollectives, neighbours_and_persistent_requests_find_their_eleme
     EXPECT_TRUE(received.holds(part_of(shape, 0, rank()) + part_of(shape, 1, rank())));
     MPI_Neighbor_allgather(MPI_BOTTOM, 1, sent.type(), MPI_BOTTOM, 1, received.type(), graph);
     EXPECT_TRUE(received.holds(part_of(shape, 0, 0) + part_of(shape, 1, 0)));
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Alltoall_init(MPI_BOTTOM, 1, sent.type(), MPI_BOTTOM, 1, received.type(), world, MPI_INFO_NULL,
                       &request);

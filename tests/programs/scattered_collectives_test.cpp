@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/programs/scattered_collectives.hpp"
 
 namespace penstock::programs {
@@ -27,7 +28,7 @@ TEST_F(ScatteredCollectives, MPI_Bcast_brings_them_from_any_to_any_allocations) 
         MPI_Ibcast(MPI_BOTTOM, 1, buffer.type(), root, world, &request);
         complete(request);
       } else {
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
         MPI_Bcast_init(MPI_BOTTOM, 1, buffer.type(), root, world, MPI_INFO_NULL, &request);
         MPI_Start(&request);
         complete(request);

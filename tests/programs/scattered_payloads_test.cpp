@@ -2,6 +2,7 @@
 // transport reaches them in one piece. A plain host computation says what has to arrive.
 #include <functional>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/programs/scattered_payload.hpp"
 
 namespace penstock::programs {
@@ -208,7 +209,7 @@ TEST(ScatteredPayloads, are_exchanged_both_ways_at_once) {
     EXPECT_TRUE(received.holds(of(other)));
     MPI_Sendrecv_replace(MPI_BOTTOM, 1, sent.type(), other, 2, other, 2, world, MPI_STATUS_IGNORE);
     EXPECT_TRUE(sent.holds(of(other)));
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Isendrecv_replace(MPI_BOTTOM, 1, sent.type(), other, 3, other, 3, world, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/programs/test_messages.hpp"
 
 namespace penstock::programs {
@@ -144,7 +145,7 @@ std::vector<Receiving> ways_to_receive_one() {
                                 round.other, tag, MPI_COMM_WORLD, status);
          },
          true},
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
         {"MPI_Isendrecv and MPI_Wait",
          [](const Round& round, MPI_Status* status) {
            MPI_Request request = MPI_REQUEST_NULL;

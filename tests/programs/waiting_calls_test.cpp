@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/programs/test_messages.hpp"
 
 namespace penstock::programs {
@@ -292,7 +293,7 @@ TEST(WaitingCalls, communicators_made_behind_penstocks_back_may_be_used_in_any_o
 }
 
 TEST(WaitingCalls, an_exchange_that_nobody_answers_yet_holds_nobody_up) {
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
   const Objects objects;
   for (const WaitingCall& waiting : waiting_calls(objects)) {
     test_support::progress("%s", waiting.name);

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
+
 namespace penstock::soak {
 namespace {
 
@@ -97,7 +99,7 @@ void CollectiveTraffic::nonblocking_ones(MPI_Comm communicator) {
 
 /// Each has memory of its own from its initialisation on.
 void CollectiveTraffic::persistent_ones(MPI_Comm communicator) {
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
   std::array<MPI_Request, 2> requests{};
   MPI_Allreduce_init(own_.data(), sum_.data(), numbers, MPI_INT, MPI_SUM, communicator, MPI_INFO_NULL,
                      &requests[0]);

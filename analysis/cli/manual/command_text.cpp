@@ -1,6 +1,7 @@
 #include "analysis/cli/manual/command_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>

@@ -1,6 +1,7 @@
 #include "analysis/cli/manual/help_format.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "analysis/cli/manual/command_text.hpp"
 

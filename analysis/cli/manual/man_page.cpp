@@ -1,6 +1,7 @@
 #include "analysis/cli/manual/man_page.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>

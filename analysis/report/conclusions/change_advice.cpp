@@ -1,6 +1,7 @@
 #include "analysis/report/conclusions/change_advice.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>

@@ -1,8 +1,8 @@
 // The wrappers of the calls that initialise persistent collectives, generated from the table: each of their
 // rows must have a description.
-#include <mpi.h>
+#include "interpose/binding/mpi_level.hpp"
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 #include "interpose/collectives/calls/collectives_of_all.hpp"
 #include "interpose/collectives/calls/collectives_of_neighbours.hpp"
 #include "interpose/collectives/calls/collectives_reducing.hpp"

@@ -1,6 +1,6 @@
-#include <mpi.h>
+#include "interpose/binding/mpi_level.hpp"
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 #include "interpose/collectives/calls/persistent_schedule.hpp"
 
 #include <memory>

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/interpose/collectives/comparison.hpp"
 #include "tests/interpose/collectives/element_types.hpp"
 #include "tests/interpose/collectives/spellings.hpp"
@@ -22,7 +23,7 @@ void for_all_spellings(std::span<const ElementType> types) {
       for (const Form form : all_forms) {
         SCOPED_TRACE(std::string(type.name) + " x " + std::to_string(count) + ", " + name_of(form));
         Body<SmallCounts>::run(World(), form, type, count);
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
         {
           SCOPED_TRACE("large counts");
           Body<LargeCounts>::run(World(), form, type, count);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/interpose/collectives/comparison.hpp"
 #include "tests/support/busy_gpu.hpp"
 #include "tests/support/memory.hpp"
@@ -170,7 +171,7 @@ class Reducing {
       }
       return MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
     const MPI_Info info = MPI_INFO_NULL;
     switch (reduction_) {
       case Reduction::allreduce:
@@ -282,7 +283,7 @@ TEST(MixedReductions, that_block_are_right) {
 TEST(MixedReductions, that_do_not_block_are_right) {
   expect_all_right({8'191, 8'192, 300'001}, Form::nonblocking);
 }
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 TEST(MixedReductions, that_are_persistent_are_right) {
   expect_all_right({8'192}, Form::persistent);
 }
@@ -351,7 +352,7 @@ TEST(MixedReductions, of_a_rank_with_nothing_on_its_busy_GPU_do_not_wait_for_it)
   }
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 /// What runs may wait for what follows the start: the vector is brought to the result's memory later.
 TEST(MixedReductions, that_are_started_do_not_wait_for_a_busy_GPU) {
   const World world;

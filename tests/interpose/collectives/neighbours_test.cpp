@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/interpose/collectives/comparison.hpp"
 #include "tests/interpose/collectives/element_types.hpp"
 #include "tests/interpose/collectives/spellings.hpp"
@@ -35,7 +36,7 @@ class Neighbours : public testing::Test {
           count = elements;
           SCOPED_TRACE(testing::Message() << type.name << " x " << count << ", " << name_of(form));
           body(SmallCounts(), form, type);
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
           body(LargeCounts(), form, type);
 #endif
           if (any_rank_failed()) return;

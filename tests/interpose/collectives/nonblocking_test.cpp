@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/interpose/collectives/comparison.hpp"
 #include "tests/interpose/collectives/numbers.hpp"
 #include "tests/support/busy_gpu.hpp"
@@ -200,7 +201,7 @@ TEST_F(NonblockingCollectives, end_while_the_gpu_has_work_that_was_queued_after_
   });
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 TEST_F(NonblockingCollectives, that_are_persistent_end_while_the_gpu_has_work_that_was_queued_after_them) {
   if (world.size > gpu_count()) GTEST_SKIP() << "ranks that share a GPU wait for it";
   Memory own = on_device(long_count);

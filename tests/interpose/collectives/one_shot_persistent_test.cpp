@@ -7,13 +7,14 @@
 #include <thread>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/interpose/collectives/comparison.hpp"
 #include "tests/interpose/collectives/each_kind.hpp"
 #include "tests/interpose/collectives/numbers.hpp"
 #include "tests/support/faulty_driver/faulty_driver.hpp"
 #include "tests/support/memory.hpp"
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 namespace penstock::test_support {
 namespace {
 

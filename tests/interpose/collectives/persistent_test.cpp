@@ -3,11 +3,12 @@
 #include <array>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/interpose/collectives/comparison.hpp"
 #include "tests/interpose/collectives/numbers.hpp"
 #include "tests/support/memory.hpp"
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 namespace penstock::test_support {
 namespace {
 

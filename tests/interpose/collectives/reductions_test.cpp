@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/interpose/collectives/comparison.hpp"
 #include "tests/support/memory.hpp"
 #include "tests/support/random.hpp"
@@ -392,7 +393,7 @@ TEST(Reductions, of_prefixes_are_the_bits_of_combining_in_the_order_of_the_ranks
   }
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 TEST(Reductions, of_prefixes_that_are_persistent_may_be_started_again) {
   const World world;
   constexpr std::size_t count = 2'000'000;

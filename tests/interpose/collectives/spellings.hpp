@@ -7,9 +7,11 @@
 #include <array>
 #include <string_view>
 
+#include "interpose/binding/mpi_level.hpp"
+
 namespace penstock::test_support {
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 #define PENSTOCK_INIT(Name, suffix)                 \
   static int P##Name(auto... arguments) {           \
     return MPI_##Name##_init##suffix(arguments...); \
@@ -59,7 +61,7 @@ struct SmallCounts {
   PENSTOCK_ALL_FUNCTIONS()
 };
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 struct LargeCounts {
   using Count = MPI_Count;
   using Displacement = MPI_Aint;
@@ -72,7 +74,7 @@ struct LargeCounts {
 #undef PENSTOCK_INIT
 
 enum class Form : unsigned char { blocking, nonblocking, persistent };
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 inline constexpr std::array all_forms = {Form::blocking, Form::nonblocking, Form::persistent};
 #else
 inline constexpr std::array all_forms = {Form::blocking, Form::nonblocking};

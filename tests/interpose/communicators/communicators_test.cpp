@@ -1,5 +1,6 @@
 // Runs on four ranks; every test is collective.
 #include "interpose/calls/communicators.hpp"
+#include "interpose/binding/mpi_level.hpp"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
@@ -296,7 +297,7 @@ TEST(Communicators, have_the_hint_of_vertex_sets_by_each_call_that_gives_it_and_
   MPI_Comm_free(&duplicate);
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 TEST(Communicators, made_without_blocking_have_the_hint_of_their_info) {
   MPI_Info hint = MPI_INFO_NULL;
   MPI_Info_create(&hint);

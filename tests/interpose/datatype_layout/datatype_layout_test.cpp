@@ -1,6 +1,7 @@
 // What layout_of says of a datatype against what MPI_Pack does with it: packing a buffer that is filled with
 // its own byte offsets tells where every byte of the message lies, and in which order.
 #include "interpose/datatypes/datatype_layout.hpp"
+#include "interpose/binding/mpi_level.hpp"
 
 #include <gtest/gtest.h>
 
@@ -218,7 +219,7 @@ TEST_F(DatatypeLayout, of_parametrised_fortran_types) {
   expect_as_packed(make([&](MPI_Datatype* made) { MPI_Type_vector(3, 1, 2, type, made); }));
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 TEST_F(DatatypeLayout, of_types_made_with_large_counts) {
   const std::array<MPI_Count, 3> lengths = {2, 0, 3};
   const std::array<MPI_Count, 3> places = {40, 3, 8};

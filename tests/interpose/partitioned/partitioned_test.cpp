@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/programs/test_messages.hpp"
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 
 #include <algorithm>
 #include <array>

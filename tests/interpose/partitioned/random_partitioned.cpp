@@ -6,10 +6,11 @@
 
 #include <cstdio>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/support/exit_code.hpp"
 #include "tests/support/job_exit_code.hpp"
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_MPI_4
 
 #include <algorithm>
 #include <array>

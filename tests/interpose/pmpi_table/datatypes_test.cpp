@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/interpose/pmpi_table/replaced_functions.hpp"
 #include "tests/support/memory.hpp"
 
@@ -129,7 +130,7 @@ INSTANTIATE_TEST_SUITE_P(Constructors, DerivedDatatypes,
 /// Its functions that read a datatype: those of MPI-3, and of MPI-4 where the library has them.
 struct UnreadableEnvelope {
   const Replaced narrow{penstock_pmpi_Type_get_envelope, fail};
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
   const Replaced large{
       penstock_pmpi_Type_get_envelope_c,
       penstock_pmpi_Type_get_envelope_c == reinterpret_cast<void*>(&penstock_no_such_function)
@@ -139,7 +140,7 @@ struct UnreadableEnvelope {
 };
 struct UnreadableContents {
   const Replaced narrow{penstock_pmpi_Type_get_contents, fail};
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
   const Replaced large{
       penstock_pmpi_Type_get_contents_c,
       penstock_pmpi_Type_get_contents_c == reinterpret_cast<void*>(&penstock_no_such_function)

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/interpose/collectives/comparison.hpp"
 #include "tests/interpose/collectives/element_types.hpp"
 
@@ -66,7 +67,7 @@ TEST(StagedCalls, Reduce_local_combines_device_buffers) {
   }
 }
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 TEST(StagedCalls, with_large_counts_do_the_same) {
   expect_same_as_on_host({.before = 0, .after = count * sizeof(int)}, {.before = 0, .after = 20000},
                          [&](const void* from, void* to) {
@@ -84,7 +85,7 @@ TEST(StagedCalls, with_large_counts_do_the_same) {
 }
 #endif
 
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
 /// Around the ring of all ranks, with sizes around that of an envelope and above.
 class NonblockingExchange : public testing::TestWithParam<int> {
  protected:
@@ -301,7 +302,7 @@ TEST_F(Files, split_collectives_write_from_device_buffers) {
     MPI_File_write_all_begin(file, from, count, type.handle);
     return MPI_File_write_all_end(file, from, MPI_STATUS_IGNORE);
   });
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
   expect_written([&](const void* from) {
     MPI_File_write_at_all_begin_c(file, own_place(), from, count, type.handle);
     return MPI_File_write_at_all_end(file, from, MPI_STATUS_IGNORE);
@@ -333,7 +334,7 @@ TEST_F(Files, split_collectives_read_into_device_buffers_and_leave_the_gaps_alon
     EXPECT_EQ(MPI_File_read_all_begin(file, to, count, type.handle), MPI_SUCCESS);
     return MPI_File_read_all_end(file, to, status);
   });
-#if MPI_VERSION >= 4
+#if PENSTOCK_HAS_LARGE_COUNTS
   expect_read("MPI_File_read_at_all_begin_c", [&](void* to, MPI_Status* status) {
     EXPECT_EQ(MPI_File_read_at_all_begin_c(file, own_place(), to, count, type.handle), MPI_SUCCESS);
     return MPI_File_read_at_all_end(file, to, status);
