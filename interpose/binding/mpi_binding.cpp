@@ -3,8 +3,10 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <new>
+#include <string_view>
 
 #include "interpose/binding/function_names.hpp"
 #include "interpose/binding/module_imports.hpp"
@@ -107,6 +109,42 @@ Search find_library() {
   return search;
 }
 
+void** const slots[] = {
+#define PENSTOCK_ROW(owner, waits, name, ...) &penstock_pmpi_##name,
+#include "interpose/binding/mpi_functions.def"
+};
+
+const void* module_at(const void* address) noexcept {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+/// Where the modules begin in which the functions of the table lie: this library, the MPI library, and tools
+/// behind this one, of which more would be the program's.
+struct ModulesOfMpi {
+  std::array<const void*, 8> all{module_at(reinterpret_cast<const void*>(&penstock_no_such_function))};
+
+  ModulesOfMpi() noexcept {
+    auto next = all.begin() + 1;
+    for (void* const* const slot : slots) {
+      const void* const module = module_at(__atomic_load_n(slot, __ATOMIC_RELAXED));
+      if (next != all.end() && !holds(module)) *next++ = module;
+    }
+  }
+  [[nodiscard]] bool holds(const void* module) const noexcept {
+    return std::ranges::find(all, module) != all.end();
+  }
+};
+
+/// Returns whether a module has a name of those into which Open MPI is divided, besides the one with the
+/// functions.
+bool is_component(const char* path) noexcept {
+  const std::string_view whole = path == nullptr ? "" : path;
+  const std::string_view name = whole.substr(whole.rfind('/') + 1);
+  constexpr std::string_view components[] = {"mca_", "libmca_", "libompi", "libopen-", "libopen_mpi"};
+  return std::ranges::any_of(components, [&](std::string_view each) { return name.starts_with(each); });
+}
+
 bool are_of_one_object(const void* one, const void* other) noexcept {
   Dl_info first{};
   Dl_info second{};
@@ -158,16 +196,16 @@ Binding bind_mpi() noexcept {
   }
 }
 
-#ifdef PENSTOCK_BINDS_MPI
 bool has_function(Function function) noexcept {
-  static void** const slots[] = {
-#define PENSTOCK_ROW(owner, waits, name, ...) &penstock_pmpi_##name,
-#include "interpose/binding/mpi_functions.def"
-  };
   return __atomic_load_n(slots[static_cast<std::size_t>(function)], __ATOMIC_RELAXED) !=
          reinterpret_cast<void*>(&penstock_no_such_function);
 }
-#endif
+
+bool is_inside_mpi(const void* address) noexcept {
+  static const ModulesOfMpi modules;
+  Dl_info info{};
+  return dladdr(address, &info) != 0 && (modules.holds(info.dli_fbase) || is_component(info.dli_fname));
+}
 
 bool may_have_mpi() {
   return std::ranges::any_of(loaded_modules(),

@@ -72,6 +72,11 @@ Binding bind_mpi() noexcept;
 }
 #endif
 
+/// Returns true if the code at an address is the MPI library's, of a component of it or of a tool that wraps
+/// MPI behind this library, or this library's own; false for the program's, which calls MPI from callbacks,
+/// and for Fortran bindings, by which it does. Thread: any. Cost: some 100 ns.
+[[nodiscard]] bool is_inside_mpi(const void* address) noexcept;
+
 /// Returns the MPI library's own symbol of a name that this library exports too; null if there is none.
 /// Thread: any.
 [[nodiscard]] void* find_mpi_symbol(const char* name) noexcept;

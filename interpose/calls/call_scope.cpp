@@ -17,6 +17,9 @@ constexpr std::uint64_t storm_gap_ns = 1'000;
 /// A storm is written at least this often, so that a killed job loses no more of it.
 constexpr std::uint64_t storm_length_ns = 1'000'000;
 
+/// Depth of a thread of Penstock's own, in which the program makes no calls.
+constexpr std::uint32_t own_thread_depth = 1u << 31;
+
 constexpr std::int32_t no_peer = -1;
 constexpr std::int32_t any_peer = -2;
 constexpr std::int32_t no_tag = -1;
@@ -100,6 +103,19 @@ void mark_open_call(trace::MpiCall& call, trace::RecordKind kind) noexcept {
   std::atomic_ref<trace::RecordKind>(call.kind).store(kind, std::memory_order_release);
 }
 
+bool is_open(const trace::MpiCall& call) noexcept {
+  return call.kind != trace::RecordKind::none;
+}
+
+void end_record_of(trace::MpiCall& call) noexcept {
+  if (record::is_on()) {
+    call.end_ns = record::now_ns();
+    call.repeats = 1;
+    write_call(call);
+  }
+  mark_open_call(call, trace::RecordKind::none);
+}
+
 /// Returns the peer as a record has it.
 std::int32_t recorded_peer(MPI_Comm communicator, int peer) noexcept {
   if (peer == MPI_ANY_SOURCE) return any_peer;
@@ -112,6 +128,26 @@ void CallScope::stand_aside_asleep() noexcept {
   bind_mpi();
   note_call_while_asleep(function_);
   stands_aside_ = true;
+}
+
+void CallScope::begin_inside(const void* return_address) noexcept {
+  stands_aside_ = detail::call_depth > own_thread_depth || is_inside_mpi(return_address);
+  if (stands_aside_) return;
+  at_end_ = AtEnd::end_inside;
+  transports::begin_next_call();
+  recording_ = record::is_on();
+  if (!recording_) return;
+  trace::OpenCall& outer = record::open_call();
+  if (is_open(outer.call)) end_record_of(outer.call);
+  begin_record(return_address);
+}
+
+void CallScope::end_inside_or_give_lock() noexcept {
+  if (at_end_ == AtEnd::give_lock) {
+    progress_lock.give();
+  } else {
+    transports::begin_next_call();
+  }
 }
 
 void CallScope::finish_pieces() noexcept {
@@ -135,13 +171,9 @@ void CallScope::begin_record(const void* return_address) noexcept {
 }
 
 void CallScope::end_record() noexcept {
-  trace::MpiCall& call = open_->call;
-  if (record::is_on()) {
-    call.end_ns = record::now_ns();
-    call.repeats = 1;
-    write_call(call);
-  }
-  mark_open_call(call, trace::RecordKind::none);
+  // it is not open any more if the program made calls inside of this one
+  if (is_open(open_->call)) [[likely]]
+    end_record_of(open_->call);
 }
 
 void CallScope::message(MPI_Comm communicator, int peer, int tag, std::uint64_t bytes) noexcept {
@@ -230,7 +262,7 @@ void finish_at_end_of_calls(const std::atomic<unsigned>* pieces, void (*finish_t
 }
 
 void stand_aside_on_this_thread() noexcept {
-  ++detail::call_depth;
+  detail::call_depth += own_thread_depth;
 }
 
 void wake_up() noexcept {

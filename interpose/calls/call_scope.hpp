@@ -1,5 +1,5 @@
-// The object that every wrapper creates first. It counts nesting (an MPI library may call MPI_* from inside
-// MPI_*), times the call and records it if recording is on. Knows no message protocol.
+// The object that every wrapper creates first. It tells the program's calls from those that an MPI library
+// makes inside of another call, times the call and records it if recording is on. Knows no message protocol.
 #pragma once
 
 #include <mpi.h>
@@ -36,26 +36,30 @@ class CallScope {
       stand_aside_asleep();
       return;
     }
-    is_outermost_ = is_outermost;
-    stands_aside_ = !is_outermost;
-    if (!is_outermost) return;
+    if (!is_outermost) [[unlikely]] {
+      begin_inside(return_address);
+      return;
+    }
     recording_ = record::is_on();
     if (recording_) begin_record(return_address);
-    has_progress_lock_ = progress_lock.take();
+    if (progress_lock.take()) [[unlikely]]
+      at_end_ = AtEnd::give_lock;
   }
   ~CallScope() {
-    if (is_outermost_ && detail::unfinished_pieces->load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (!stands_aside_ && detail::unfinished_pieces->load(std::memory_order_relaxed) != 0) [[unlikely]]
       finish_pieces();
-    if (has_progress_lock_) [[unlikely]]
-      progress_lock.give();
+    if (at_end_ != AtEnd::nothing) [[unlikely]]
+      end_inside_or_give_lock();
     --detail::call_depth;
     if (recording_) end_record();
   }
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
-  /// Returns true inside another MPI call of this thread, before MPI_Init and after MPI_Finalize. The wrapper
-  /// then calls PMPI at once and does nothing else.
+  /// Returns true if the MPI library makes this call inside another one, before MPI_Init and after
+  /// MPI_Finalize. The wrapper then calls PMPI at once and does nothing else. False in a callback of the
+  /// program's (of an attribute, an error handler, a generalised request), which the library also runs inside
+  /// a call.
   [[nodiscard]] bool stands_aside() const noexcept { return stands_aside_; }
   [[nodiscard]] bool recording() const noexcept { return recording_; }
   [[nodiscard]] std::uint64_t begin_ns() const noexcept { return begin_ns_; }  ///< 0 when not recording
@@ -85,8 +89,14 @@ class CallScope {
                                                             std::uint32_t start) const noexcept;
 
  private:
+  enum class AtEnd : std::uint8_t { nothing, give_lock, end_inside };
+
   /// Binds the MPI library in the first MPI call of the process.
   void stand_aside_asleep() noexcept;
+  /// For a call inside another one of this thread, which holds the progress lock. The record of that one ends
+  /// here.
+  void begin_inside(const void* return_address) noexcept;
+  void end_inside_or_give_lock() noexcept;
   static void finish_pieces() noexcept;
   void begin_record(const void* return_address) noexcept;
   void end_record() noexcept;
@@ -96,10 +106,9 @@ class CallScope {
   std::uint64_t call_site_ = 0;
   trace::OpenCall* open_ = nullptr;  ///< has the call's record; only if recording
   Function function_;
-  bool is_outermost_ = false;
   bool stands_aside_ = false;
   bool recording_ = false;
-  bool has_progress_lock_ = false;  ///< progress_lock is held
+  AtEnd at_end_ = AtEnd::nothing;
 };
 
 /// Sets `finish_them`, which is called whenever an outermost call ends while `*pieces` is not zero. It is for

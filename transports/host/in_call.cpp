@@ -50,6 +50,12 @@ void InCall::leave() noexcept {
   flip(calls.sign, calls.sign.inside);
 }
 
+void begin_next_call() noexcept {
+  ++calls.count;
+  calls.time_ns = 0;
+  if (calls.depth != 0 && caller_is_inside()) flip(calls.sign, calls.sign.changed);
+}
+
 std::uint64_t number_of_call() noexcept {
   return calls.depth == 0 ? 0 : calls.count;
 }

@@ -45,6 +45,9 @@ class InCall {
 /// a clock reading, the first time in a call.
 [[nodiscard]] std::uint64_t time_of_call_ns() noexcept;
 
+/// Inside a call, at the ends of one that the program makes from a callback: what follows is another call's.
+void begin_next_call() noexcept;
+
 /// While it lives, this thread works for an earlier call: time_of_call_ns() is that call's.
 class AsOfCall {
  public:
