@@ -205,6 +205,7 @@ transports::BufferView view_of(const void* buffer, MPI_Count count, MPI_Datatype
 }
 
 bool touches_device(const void* buffer, MPI_Count count, MPI_Datatype datatype) {
+  if (is_refused(count, datatype)) return false;
   if (buffer != MPI_BOTTOM) return transports::is_on_device(buffer);
   if (!transports::cuda_in_use()) return false;
   if (std::size_t bytes = 0; is_simple(datatype, bytes)) return false;  // it holds no address

@@ -27,8 +27,13 @@ namespace penstock::interpose {
 /// the view is scattered.
 [[nodiscard]] transports::BufferView view_of(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
-/// Returns whether (buffer, datatype) touches device memory. With MPI_BOTTOM and absolute addresses it
-/// inspects each piece.
+/// Returns true for arguments that no MPI library takes.
+[[nodiscard]] inline bool is_refused(MPI_Count count, MPI_Datatype datatype) noexcept {
+  return count < 0 || datatype == MPI_DATATYPE_NULL;
+}
+
+/// Returns whether (buffer, datatype) touches device memory; false for arguments that the MPI library
+/// refuses, which then gets them. With MPI_BOTTOM and absolute addresses it inspects each piece.
 [[nodiscard]] bool touches_device(const void* buffer, MPI_Count count, MPI_Datatype datatype);
 
 }  // namespace penstock::interpose

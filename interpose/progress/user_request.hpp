@@ -42,7 +42,7 @@ class UserRequest {
   Outcome try_complete(MPI_Status& status, int& code);
 
   /// Removes the operation from the table, for a wait by the MPI library itself. Returns null unless the
-  /// handle is the operation's own.
+  /// handle is the operation's own. Under the table's lock.
   [[nodiscard]] std::unique_ptr<Pending> detach();
   [[nodiscard]] bool may_detach() const noexcept { return entry_ == nullptr || entry_->kind == Handle::own; }
 

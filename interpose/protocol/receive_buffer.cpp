@@ -148,7 +148,7 @@ bool copy_first_bytes(const void* buffer, MPI_Count count, MPI_Datatype datatype
                       std::array<std::byte, envelope_bytes>& bytes) {
   std::ptrdiff_t offset = 0;
   std::size_t capacity_bytes = 0;
-  if (count < 0 || datatype == MPI_DATATYPE_NULL) return true;  // the MPI library refuses them
+  if (is_refused(count, datatype)) return true;
   if (!is_contiguous(datatype, count, &offset, &capacity_bytes)) return false;
   if (capacity_bytes < envelope_bytes) return false;
   const std::byte* const first = address_at(buffer, offset);

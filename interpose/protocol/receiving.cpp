@@ -22,7 +22,7 @@ namespace penstock::interpose {
 ReceivePlan plan_receive(const ReceiveCall& call) {
   ReceivePlan plan;
   plan.on_device = touches_device(call.buffer, call.count, call.datatype);
-  plan.is_ignored = call.source == MPI_PROC_NULL || !settings().move;
+  plan.is_ignored = call.source == MPI_PROC_NULL || !settings().move || is_refused(call.count, call.datatype);
   if (!plan.is_ignored) expect_envelopes_if(NodeDirectory::gpu_seen());
   return plan;
 }

@@ -27,7 +27,8 @@ struct ReceiveCall {
 
 /// The kind of a receive's buffer; determined once.
 struct ReceivePlan {
-  bool is_ignored = false;  ///< the MPI library alone does it: from MPI_PROC_NULL, or Penstock moves nothing
+  /// The MPI library alone does it: from MPI_PROC_NULL, refused, or Penstock moves nothing.
+  bool is_ignored = false;
   bool on_device = false;
   /// Blocking receives: PMPI_Recv itself may do it, into host memory, as no stashed message can match.
   bool is_direct = false;

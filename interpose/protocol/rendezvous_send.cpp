@@ -127,8 +127,11 @@ void RendezvousSend::drop_push() noexcept {
 
 int RendezvousSend::post(const SendCall& call, MPI_Request* request) noexcept {
   receiver_->offers.fetch_add(1, std::memory_order_relaxed);
-  return pmpi_isend(call.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE, call.destination,
-                    call.tag, call.communicator, request);
+  const int code = pmpi_isend(call.mode, &envelope_, static_cast<MPI_Count>(envelope_bytes), MPI_BYTE,
+                              call.destination, call.tag, call.communicator, request);
+  // else the receiver would look for this envelope to the end of the job
+  if (code != MPI_SUCCESS) receiver_->offers.fetch_sub(1, std::memory_order_relaxed);
+  return code;
 }
 
 int RendezvousSend::send_envelope(const SendCall& call, MPI_Request* request) {

@@ -166,7 +166,8 @@ constexpr std::array table{
 
 SendPlan plan_send(const SendCall& call) {
   SendPlan plan;
-  if (call.destination == MPI_PROC_NULL || call.count <= 0) return plan;
+  if (call.destination == MPI_PROC_NULL || call.count == 0 || is_refused(call.count, call.datatype))
+    return plan;
   plan.on_device = touches_device(call.buffer, call.count, call.datatype);
   if (!settings().move) return plan;
   if (plan.on_device) {

@@ -69,6 +69,17 @@ void copy_status_to(const MPI_Status& status, MPI_Status* statuses, int index, b
   if (tells_error) statuses[index].MPI_ERROR = status.MPI_ERROR;
 }
 
+/// Takes the items' operations out of the table, for a wait by the MPI library itself, into `pending`: all of
+/// them, and true, or none, as envelopes may come. Others' operations have none.
+bool detach_all(std::span<UserRequest> items, std::unique_ptr<Pending>* pending) {
+  if (must_poll() || !std::ranges::all_of(items, &UserRequest::may_detach)) return false;
+  const RequestTable::Lock lock(request_table());
+  // another thread may have begun to step them meanwhile
+  if (must_poll()) return false;
+  for (UserRequest& item : items) *pending++ = item.detach();
+  return true;
+}
+
 int wait_one(CallScope& scope, MPI_Request* request, MPI_Status* status) {
   UserRequest item(request);
   note_operations(scope, std::span(&item, 1));
@@ -78,8 +89,7 @@ int wait_one(CallScope& scope, MPI_Request* request, MPI_Status* status) {
   }
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
-  if (!must_poll() && item.may_detach()) {
-    const std::unique_ptr<Pending> pending = item.detach();
+  if (std::unique_ptr<Pending> pending; detach_all(std::span(&item, 1), &pending)) {
     code = PMPI_Wait(request, &local);
     code = finish_detached(*pending, local, code);
   } else {
@@ -110,11 +120,8 @@ int complete_all(std::vector<UserRequest>& items, MPI_Status* statuses) {
 
 /// For host traffic only, so far: the MPI library waits, then each envelope that arrived nevertheless is
 /// delivered.
-int wait_all_detached(int count, MPI_Request* requests, std::vector<UserRequest>& items,
-                      MPI_Status* statuses) {
-  std::vector<std::unique_ptr<Pending>> pending;
-  pending.reserve(items.size());
-  for (UserRequest& item : items) pending.push_back(item.detach());
+int wait_all_detached(int count, MPI_Request* requests, const std::vector<UserRequest>& items,
+                      std::vector<std::unique_ptr<Pending>>& pending, MPI_Status* statuses) {
   std::vector<MPI_Status> local(items.size());
   for (std::size_t i = 0; i < local.size(); ++i) local[i] = local_copy_of_at(statuses, static_cast<int>(i));
   int code = PMPI_Waitall(count, requests, local.data());
@@ -160,9 +167,8 @@ void step_until_done(const std::vector<UserRequest>& items, Look look, IsDone is
 int wait_all(CallScope& scope, int count, MPI_Request* requests, MPI_Status* statuses) {
   std::vector<UserRequest> items = user_requests(count, requests);
   note_operations(scope, items);
-  bool may_detach = !must_poll();
-  for (const UserRequest& item : items) may_detach = may_detach && item.may_detach();
-  if (may_detach) return wait_all_detached(count, requests, items, statuses);
+  if (std::vector<std::unique_ptr<Pending>> pending(items.size()); detach_all(items, pending.data()))
+    return wait_all_detached(count, requests, items, pending, statuses);
   if (request_table().is_threaded()) {
     step_until_done(
         items, [] {}, [](const UserRequest& item) { return item.is_done(); });

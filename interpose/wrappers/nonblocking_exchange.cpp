@@ -24,14 +24,22 @@ namespace {
 /// Complete when both are; the status is the receive's.
 class PendingRun final : public Pending {
  public:
-  PendingRun(Operation receive, Operation send, const ErrorTarget& errors, StagingBuffer copy)
-      : copy_(std::move(copy)), receive_(std::move(receive), errors), send_(std::move(send), errors) {}
+  PendingRun(Operation receive, Operation send, const ErrorTarget& errors, StagingBuffer copy,
+             bool is_from_nobody)
+      : copy_(std::move(copy)),
+        is_from_nobody_(is_from_nobody),
+        receive_(std::move(receive), errors),
+        send_(std::move(send), errors) {}
 
   bool advance(bool /*arrived*/, const MPI_Status& /*status*/) override { return step_both(receive_, send_); }
-  void fix_status(MPI_Status& status) const override { receive_.tell(status); }
+  void fix_status(MPI_Status& status) const override {
+    receive_.tell(status);
+    if (is_from_nobody_) copy_without_error(empty_status(MPI_PROC_NULL), status);
+  }
   int complete(MPI_Status& status, int code) override {
     const int send_code = send_.end(MPI_STATUS_IGNORE);
     const int receive_code = receive_.end(&status);
+    if (is_from_nobody_) copy_without_error(empty_status(MPI_PROC_NULL), status);
     if (code != MPI_SUCCESS) return code;
     return send_code != MPI_SUCCESS ? send_code : receive_code;
   }
@@ -39,6 +47,8 @@ class PendingRun final : public Pending {
 
  private:
   StagingBuffer copy_;  ///< the sent data, if not the user's buffer
+  /// From MPI_PROC_NULL, whose status MPICH 4.0 tells only from a blocking call.
+  bool is_from_nobody_;
   Waiting receive_;
   Waiting send_;
 };
@@ -56,9 +66,9 @@ int post_both(const CallScope& scope, const SendCall& send, const ReceiveCall& r
     return code;
   }
   *request = MPI_REQUEST_NULL;  // attach() makes a handle
-  attach(request,
-         std::make_unique<PendingRun>(std::move(receiving), std::move(sending),
-                                      ErrorTarget::of(receive.communicator).kept(), std::move(copy)));
+  attach(request, std::make_unique<PendingRun>(std::move(receiving), std::move(sending),
+                                               ErrorTarget::of(receive.communicator).kept(), std::move(copy),
+                                               receive.source == MPI_PROC_NULL));
   return MPI_SUCCESS;
 }
 
@@ -68,8 +78,10 @@ int post_exchange(const CallScope& scope, const SendCall& send, const ReceiveCal
 }
 
 /// For one buffer: sends a copy, so that the receive may overwrite the buffer.
+template <typename Plain>
 int post_exchange_in_place(const CallScope& scope, const SendCall& send, const ReceiveCall& receive,
-                           MPI_Request* request) {
+                           MPI_Request* request, Plain plain) {
+  if (is_refused(send.count, send.datatype)) return plain();
   const transports::BufferView source = view_of(send.buffer, send.count, send.datatype);
   StagingBuffer copy(source.layout.bytes());
   const Status copied = copy.data() == nullptr ? Status{Code::out_of_memory, "staging memory"}
@@ -105,12 +117,13 @@ using namespace penstock::interpose;
                                               int destination, int send_tag, int source, int tag,          \
                                               MPI_Comm communicator, MPI_Request* request) try {           \
     CallScope scope(Function::Isendrecv_replace, __builtin_return_address(0));                             \
-    if (passes_uncounted(scope, communicator)) {                                                           \
+    const auto plain = [&] {                                                                               \
       return PMPI_##Isendrecv_replace(buffer, count, datatype, destination, send_tag, source, tag,         \
                                       communicator, request);                                              \
-    }                                                                                                      \
+    };                                                                                                     \
+    if (passes_uncounted(scope, communicator)) return plain();                                             \
     return post_exchange_in_place(scope, {buffer, count, datatype, destination, send_tag, communicator},   \
-                                  {buffer, count, datatype, source, tag, communicator}, request);          \
+                                  {buffer, count, datatype, source, tag, communicator}, request, plain);   \
   }                                                                                                        \
   PENSTOCK_OUT_OF_MEMORY(communicator)
 

@@ -53,10 +53,14 @@ class PersistentReceive final : public Recipe {
   HeldDatatype datatype_;
 };
 
-/// Gives the user an inert request of the MPI library, and attaches the recipe to it.
-int insert_persistent(MPI_Comm communicator, std::unique_ptr<Recipe> recipe, MPI_Request* request) {
-  const int code = PMPI_Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, communicator, request);
-  if (code == MPI_SUCCESS) attach_persistent(*request, std::move(recipe));
+/// Gives the user an inert request of the MPI library, and attaches the recipe of a call to it. The library's
+/// own call, `plain`, says whether the arguments are right.
+template <typename PersistentCall, typename Call, typename Plain>
+int insert_persistent(const Call& call, MPI_Request* request, Plain plain) {
+  if (const int code = plain(); code != MPI_SUCCESS) return code;
+  PMPI_Request_free(request);
+  const int code = PMPI_Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, call.communicator, request);
+  if (code == MPI_SUCCESS) attach_persistent(*request, std::make_unique<PersistentCall>(call));
   return code;
 }
 
@@ -65,14 +69,14 @@ int initialise_send(CallScope& scope, const SendCall& call, MPI_Request* request
   scope.message(call.communicator, call.destination, call.tag, 0);
   const bool is_seen_at_each_start = scope.recording() || counts_messages();
   if (is_always_plain(call) && !is_seen_at_each_start) return plain();
-  return insert_persistent(call.communicator, std::make_unique<PersistentSend>(call), request);
+  return insert_persistent<PersistentSend>(call, request, plain);
 }
 
 template <typename Plain>
 int initialise_receive(CallScope& scope, const ReceiveCall& call, MPI_Request* request, Plain plain) {
   scope.message(call.communicator, call.source, call.tag, 0);
   if (call.source == MPI_PROC_NULL) return plain();
-  return insert_persistent(call.communicator, std::make_unique<PersistentReceive>(call), request);
+  return insert_persistent<PersistentReceive>(call, request, plain);
 }
 
 RequestEntry* find_persistent(MPI_Request request) {

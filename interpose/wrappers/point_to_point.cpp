@@ -137,16 +137,23 @@ int exchange(const CallScope& scope, const ReceiveCall& receive, const ReceivePl
   return code != MPI_SUCCESS ? code : receive_code;
 }
 
+/// An exchange, and how its halves go. `by_library`: both at once, by the MPI library's call.
+struct PlannedExchange {
+  SendCall send;
+  ReceiveCall receive;
+  SendPlan send_plan = plan_send(send);
+  ReceivePlan receive_plan = plan_blocking_receive(receive);
+  bool by_library = send_plan.is_plain() && receive_plan.is_direct && !posts_in_turns();
+};
+
 template <typename Plain>
-int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
-                      Plain plain) {
-  const SendPlan send_plan = plan_send(send);
-  const ReceivePlan receive_plan = plan_blocking_receive(receive);
+int carry_out(CallScope& scope, const PlannedExchange& planned, MPI_Status* status, Plain plain) {
+  const auto& [send, receive, send_plan, receive_plan, by_library] = planned;
   record_arguments(scope, send, send_plan);
   scope.receives_from(receive.communicator, receive.source, receive.tag);
   MPI_Status local = local_copy_of(status);
   int code = MPI_SUCCESS;
-  if (send_plan.is_plain() && receive_plan.is_direct && !posts_in_turns()) {
+  if (by_library) {
     MessageRecord record;
     record.begin(scope, trace::Direction::send, send.communicator, send.destination, send.tag,
                  scope.recording() ? payload_bytes(send.count, send.datatype) : 0,
@@ -168,13 +175,20 @@ int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall&
   return code;
 }
 
+template <typename Plain>
+int exchange_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
+                      Plain plain) {
+  return carry_out(scope, PlannedExchange{send, receive}, status, plain);
+}
+
 /// Sends a copy of the buffer, so that the receive may overwrite it.
 template <typename Plain>
 int replace_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& receive, MPI_Status* status,
                      Plain plain) {
-  if (plan_blocking_receive(receive).is_direct && plan_send(send).is_plain()) {
-    return exchange_blocking(scope, send, receive, status, plain);
-  }
+  if (is_refused(send.count, send.datatype)) return plain(status);
+  // planned once: where a GPU comes into use meanwhile, a second plan may not be for one buffer
+  PlannedExchange planned{send, receive};
+  if (planned.by_library) return carry_out(scope, planned, status, plain);
   const transports::BufferView source = view_of(send.buffer, send.count, send.datatype);
   const StagingBuffer copy(source.layout.bytes());
   const Status copied =
@@ -184,11 +198,11 @@ int replace_blocking(CallScope& scope, const SendCall& send, const ReceiveCall& 
                         "MPI_Sendrecv_replace sends a copy",
                         [&] { return transports::download(copy.data(), source); });
   if (!copied.ok()) return raise_status(send.communicator, "MPI_Sendrecv_replace", copied);
-  SendCall send_copy = send;
-  send_copy.buffer = copy.data();
-  send_copy.count = static_cast<MPI_Count>(source.layout.bytes());
-  send_copy.datatype = MPI_BYTE;
-  return exchange_blocking(scope, send_copy, receive, status, plain);
+  planned.send.buffer = copy.data();
+  planned.send.count = static_cast<MPI_Count>(source.layout.bytes());
+  planned.send.datatype = MPI_BYTE;
+  planned.send_plan = plan_send(planned.send);
+  return carry_out(scope, planned, status, plain);
 }
 
 }  // namespace
