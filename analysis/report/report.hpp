@@ -38,6 +38,7 @@ struct Report {
   std::vector<std::string> devices;
   std::int32_t world_size = 0;
   std::uint64_t began_realtime_ns = 0;
+  std::int64_t first_process_id = 0;  ///< of the first rank, on the first host
   bool simulated_gpu = false;
   RunFacts facts;
 

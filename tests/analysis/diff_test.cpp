@@ -261,8 +261,8 @@ TEST(Baseline, a_change_that_may_be_chance_is_none_and_one_that_cannot_be_told_i
             "no steps were found that both have: name an NVTX range with --step");
   Report cut = stepped(lengths);
   cut.recorded_part = RecordedPart{.recorded_ns = 1'000'000, .run_ns = 2'000'000};
-  EXPECT_NE(why_unknown(cut, stepped(lengths)).find("the baseline recorded up to"), std::string::npos);
-  EXPECT_NE(why_unknown(stepped(lengths), cut).find("the recording recorded up to"), std::string::npos);
+  EXPECT_NE(why_unknown(cut, stepped(lengths)).find("the baseline: recorded up to"), std::string::npos);
+  EXPECT_NE(why_unknown(stepped(lengths), cut).find("the recording: recorded up to"), std::string::npos);
 }
 
 TEST(Baseline, of_a_history_decides_by_what_its_runs_differ_by_and_calls_the_other_run_the_one_before) {
@@ -289,7 +289,7 @@ TEST(Baseline, of_a_history_decides_by_what_its_runs_differ_by_and_calls_the_oth
   Report cut = stepped(lengths);
   cut.recorded_part = RecordedPart{.recorded_ns = 1'000'000, .run_ns = 2'000'000};
   const std::string why = Baseline(cut, stepped(longer), change).why_unknown(condition("step > +5%"));
-  EXPECT_NE(why.find("the run before it recorded up to"), std::string::npos) << why;
+  EXPECT_NE(why.find("the run before it: recorded up to"), std::string::npos) << why;
   EXPECT_FALSE(Baseline(cut, stepped(longer), change).jitter(condition("step > +5%")));
 }
 
@@ -331,6 +331,8 @@ TEST(Diff, says_what_makes_two_runs_hard_to_compare) {
   const Diff ranks = compare({run(1000, 100)}, {more_ranks});
   ASSERT_EQ(ranks.remarks.size(), 1u);
   EXPECT_EQ(ranks.remarks[0], "numbers of ranks differ: 1; 4");
+  EXPECT_EQ(compare({more_ranks}, {run(1000, 100)}).remarks.at(0), "numbers of ranks differ: 4; 1")
+      << "before, after";
   Report simulated = run(1000, 100);
   simulated.simulated_gpu = true;
   const Diff gpus = compare({run(1000, 100)}, {simulated});
