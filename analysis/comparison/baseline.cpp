@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analysis/comparison/circumstances.hpp"
@@ -96,6 +97,14 @@ std::optional<double> Baseline::change(const FailCondition& condition) const {
     default:
       return condition.change_in_unit(found->before_ns, found->after_ns);
   }
+}
+
+std::string Baseline::describe(const FailCondition& condition, double change) const {
+  if (!std::isinf(change)) {
+    return condition.describe(change);
+  }
+  return condition.describe_new(
+      fmt::format("{} a {}", time_text(row(condition)->after_ns), diff_.is_by_step ? "step" : "run"));
 }
 
 std::optional<double> Baseline::jitter(const FailCondition& condition) const {

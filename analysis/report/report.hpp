@@ -50,6 +50,7 @@ struct Report {
   std::optional<UnfinishedFigures> unfinished;
   std::uint64_t counted_ranks = 0;
   std::optional<StepsFigures> steps;  ///< none: no steps were found, and the whole run is counted
+  bool is_whole_run = false;          ///< it was to be counted, so that no steps were looked for
   std::string missing_step;           ///< the NVTX range that was asked for as the step, if there is none
   std::uint64_t total_ns = 0;         ///< of the counted ranks: their steps, or their runs
   std::uint64_t counted_ns = 0;       ///< likewise; every breakdown except by phase sums to it

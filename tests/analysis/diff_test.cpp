@@ -240,6 +240,14 @@ TEST(Baseline, decides_changes_of_a_step_and_of_its_parts) {
   EXPECT_FALSE(holds(after, before, "step > +0%")) << "it became faster";
 }
 
+TEST(Baseline, says_that_a_part_is_new_where_there_is_no_percentage) {
+  std::string why;
+  const FailCondition condition = FailCondition::parse("staging > +5%", why).value();
+  const Baseline baseline(exchanges(false), exchanges(true));
+  EXPECT_EQ(baseline.describe(condition, baseline.change(condition).value()),
+            "staging is new: 0 before, 0.30 µs a step now; it fails if > +5 %");
+}
+
 TEST(Baseline, a_change_that_may_be_chance_is_none_and_one_that_cannot_be_told_is_unknown) {
   std::vector<std::uint64_t> lengths;
   std::vector<std::uint64_t> alike;
