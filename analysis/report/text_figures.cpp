@@ -170,7 +170,12 @@ std::string count_text(std::uint64_t count) {
 }
 
 std::string speed_text(double gigabytes_per_s) {
-  const int decimals = gigabytes_per_s >= 100 ? 0 : gigabytes_per_s >= 10 ? 1 : 2;
+  constexpr double most_decimals = 8;  // bytes of a message that took minutes
+  const double of_two_digits = gigabytes_per_s > 0 ? 1 - std::floor(std::log10(gigabytes_per_s)) : 0;
+  const int decimals = gigabytes_per_s >= 100 ? 0
+                       : gigabytes_per_s >= 10
+                           ? 1
+                           : static_cast<int>(std::clamp(of_two_digits, 2.0, most_decimals));
   return fmt::format("{:.{}f}", gigabytes_per_s, decimals);
 }
 

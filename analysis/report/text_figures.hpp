@@ -53,6 +53,7 @@ class TimeUnit {
 [[nodiscard]] std::string size_class_text(std::uint64_t limit_bytes);
 /// Returns "1,234,567".
 [[nodiscard]] std::string count_text(std::uint64_t count);
+/// Returns GB/s without the unit, by two digits that count at least: "430", "13.8", "0.20", "0.0034".
 [[nodiscard]] std::string speed_text(double gigabytes_per_s);
 /// Returns a bar in eighths of a column, so that small shares are visible.
 [[nodiscard]] std::string bar_text(double share, std::size_t columns);
