@@ -69,12 +69,17 @@ GpuEfficiencyFigures gpu_efficiency_of(const std::vector<const RankFigures*>& ra
   return efficiency;
 }
 
+/// `replayed_ns`: how long the job takes, to which all pieces add up.
 PathFigures path_of(ReplayGraph& graph, const std::vector<const RankFigures*>& ranks,
+                    std::uint64_t replayed_ns,
                     const std::function<std::string(std::uint32_t)>& call_of_site) {
   PathFigures path;
   std::map<std::uint32_t, std::uint64_t> by_site;
   std::map<std::int32_t, std::uint64_t> by_rank;
+  path.before_steps_ns = replayed_ns;
   for (const PathPiece& piece : graph.longest_path()) {
+    path.first_rank = path.first_rank < 0 ? ranks[piece.position]->rank : path.first_rank;
+    path.before_steps_ns -= std::min(path.before_steps_ns, piece.time_ns);
     by_rank[ranks[piece.position]->rank] += piece.time_ns;
     switch (piece.work) {
       case Work::kernel:
@@ -241,7 +246,7 @@ ReplayFigures replay(ReplayGraph& graph, const Report& report,
   if (counts_exposed(report)) {
     figures.gpu_efficiency = gpu_efficiency_of(ranks, static_cast<double>(figures.observed_ns));
   }
-  figures.path = path_of(graph, ranks, call_of_site);
+  figures.path = path_of(graph, ranks, figures.replayed_ns, call_of_site);
   figures.what_if.push_back(
       {"free_communication", "free messages; ranks still wait for each other", free_ns});
   figures.what_if.push_back({"without_messages", "no messages; ranks wait only at collectives",

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/text/report_text.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #include "tests/analysis/report_on.hpp"
 #include "tests/analysis/simulated_job.hpp"
@@ -136,6 +137,25 @@ TEST_P(Replay, the_longest_path_is_as_long_as_the_run_and_goes_through_the_slowe
   EXPECT_EQ(path.ranks.front().first, 1);
   ASSERT_FALSE(path.calls.empty());
   EXPECT_EQ(path.calls.front().first, GetParam() ? "MPI_Allreduce at 0x20" : "MPI_Sendrecv at 0x10");
+}
+
+/// Rank 1 waits from 10 on for rank 0, which begins at 300 only.
+TEST(ReplayOfALateBegin, is_a_part_of_the_longest_path) {
+  const auto barrier = [](std::int32_t rank, std::uint64_t begin) {
+    return RecordingBuilder(rank, 2).call(
+        {.function = "MPI_Barrier", .begin = begin, .end = 400, .call_site = 0x10, .collective_ordinal = 1});
+  };
+  const Report report = whole_report_on(
+      {barrier(0, 320).kernel(350, 351).runs(300, 1000), barrier(1, 10).kernel(5, 6).runs(0, 1000)});
+  ASSERT_TRUE(report.replay) << report.why_no_replay;
+  const PathFigures& path = report.replay->path;
+  EXPECT_EQ(path.first_rank, 0);
+  EXPECT_EQ(path.before_steps_ns, 300u);
+  EXPECT_EQ(
+      path.before_steps_ns + path.kernels_ns + path.launch_ns + path.host_code_ns + path.communication_ns,
+      report.replay->replayed_ns);
+  EXPECT_NE(to_text(report, {.all = true}).find("30.0 % before rank 0 began"), std::string::npos)
+      << to_text(report, {});
 }
 
 TEST(ReplayOfOverlap, hidden_messages_are_worth_nothing) {
