@@ -336,8 +336,8 @@ TEST(ReplayOfDamage, a_missing_rank_and_impossible_times_end_with_figures) {
   EXPECT_EQ(reversed.replay->replayed_ns, reversed.replay->observed_ns);
 }
 
-TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of_what_goes_straight) {
-  // two messages of 4,096 bytes between devices: one staged in 400, one straight in 100
+/// Two messages of 4,096 bytes between devices: one staged in 400, one by `other` in 100.
+Report report_on_staged_and(trace::TransportKind other) {
   const auto receive = [](RecordingBuilder& rank, std::uint64_t begin, std::uint64_t end, std::uint64_t key,
                           trace::TransportKind transport) {
     rank.call({.function = "MPI_Recv", .begin = begin, .end = end, .bytes = 4096, .call_site = 0x10})
@@ -357,7 +357,7 @@ TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of
   };
   RecordingBuilder first(0, 2);
   receive(first.kernel(0, 1), 1000, 1400, 1, trace::TransportKind::staged);
-  receive(first, 1410, 1510, 2, trace::TransportKind::peer);
+  receive(first, 1410, 1510, 2, other);
   RecordingBuilder second(1, 2);
   for (const std::uint64_t key : {1U, 2U}) {
     second.half({.direction = Direction::send,
@@ -368,10 +368,28 @@ TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of
                  .key = key,
                  .buffer = trace::BufferKind::device});
   }
-  const Report report = whole_report_on({first.runs(0, 1510), second.kernel(0, 1).runs(0, 1000)});
+  return whole_report_on({first.runs(0, 1510), second.kernel(0, 1).runs(0, 1000)});
+}
+
+TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of_what_goes_straight) {
+  const Report report = report_on_staged_and(trace::TransportKind::peer);
   ASSERT_TRUE(report.replay);
   EXPECT_EQ(report.replay->observed_ns, 1510u);
   EXPECT_EQ(total_of(*report.replay, "straight"), 1210u);
+}
+
+TEST(ReplayOfStaging, what_goes_between_processes_of_a_node_goes_neither_within_one_nor_between_nodes) {
+  for (const trace::TransportKind other : {trace::TransportKind::local, trace::TransportKind::network}) {
+    const Report report = report_on_staged_and(other);
+    ASSERT_TRUE(report.replay);
+    for (const WhatIfFigures& each : report.replay->what_if) {
+      EXPECT_TRUE(each.what != "straight" && each.what.find("_instead_of_") == std::string::npos)
+          << each.what;
+    }
+    for (const Advice& each : report.advice) {
+      EXPECT_EQ(each.text.find("of that size went by"), std::string::npos) << each.text;
+    }
+  }
 }
 
 /// Two messages by `staged` of different sizes, and one by `peer` that is as large as the first.
