@@ -24,6 +24,9 @@ namespace penstock::analysis {
 /// Returns when the rank's GPUs compute or copy, in the graph's clock.
 [[nodiscard]] IntervalSet busy_times(const RankTrace& trace, const ReplayGraph& graph);
 
+/// Host code that is shorter lies between calls that follow at once: calls of CUDA and the like.
+inline constexpr std::uint64_t shortest_host_code_ns = 10'000;
+
 /// A rank that was added to the graph.
 struct GraphRank {
   const RankTrace& trace;

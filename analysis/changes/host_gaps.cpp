@@ -6,8 +6,6 @@
 namespace penstock::analysis {
 namespace {
 
-constexpr std::uint64_t shortest_piece_ns = 10'000;  // shorter ones are calls of CUDA and the like
-
 /// Returns when the rank's GPUs compute or copy, or have been given a kernel that has not begun: host code
 /// may run then, but it is not what the GPU waits for.
 IntervalSet busy_or_launched(const GraphRank& rank) {
@@ -69,7 +67,7 @@ void HostGaps::add(const GraphRank& rank) {
           [](const Interval& each, std::uint64_t time_ns) { return each.end_ns <= time_ns; });
       std::uint64_t idle_from_ns = last_end_ns;
       const auto take = [&](std::uint64_t until_ns) {
-        if (until_ns > idle_from_ns && until_ns - idle_from_ns >= shortest_piece_ns) {
+        if (until_ns > idle_from_ns && until_ns - idle_from_ns >= shortest_host_code_ns) {
           pieces.emplace_back(Interval{idle_from_ns, until_ns},
                               ranges.at(idle_from_ns + (until_ns - idle_from_ns) / 2, no_range));
         }

@@ -38,7 +38,7 @@ void Reductions::add(const GraphRank& rank) {
       const trace::MpiCall& before = rank.call(*last);
       if (before.function == call.function && before.communicator == call.communicator &&
           before.collective_ordinal + 1 == call.collective_ordinal && before.peer == call.peer &&
-          is_reduction(function) &&
+          is_reduction(function) && call.begin_ns < before.end_ns + shortest_host_code_ns &&
           rank.busy.measure_within_ns(rank.graph.reference_ns(rank.trace, before.end_ns),
                                       rank.graph.reference_ns(rank.trace, call.begin_ns)) == 0) {
         ++small.could_join;

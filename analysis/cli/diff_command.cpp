@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "analysis/comparison/diff.hpp"
 #include "analysis/comparison/diff_text.hpp"
 #include "analysis/comparison/report_html.hpp"
+#include "analysis/comparison/same_run.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "viz/embed/page.hpp"
@@ -42,10 +44,13 @@ struct DiffOptions {
 
 /// The reports of one version of the program.
 struct State {
+  std::vector<std::filesystem::path> recordings;  ///< of `reports`
   std::vector<analysis::Report> reports;
-  std::string timeline;  ///< JSON, of the first run; empty if not needed
+  std::vector<std::string> named_again;  ///< recordings that do not count, each in words
+  std::string timeline;                  ///< JSON, of the first run; empty if not needed
 };
 
+/// Counts each run once: else a run that is named again would seem to repeat without jitter.
 State state_of(const std::vector<std::filesystem::path>& recordings, const analysis::AnalysisOptions& options,
                bool wants_timeline) {
   State state;
@@ -54,11 +59,21 @@ State state_of(const std::vector<std::filesystem::path>& recordings, const analy
     if (wants_timeline && state.reports.empty()) {
       timeline.emplace(analysis::job_timeline::half_of_budget(), options.skip);  // a page holds two
     }
-    state.reports.push_back(with_progress(options, [&](const auto& with_bar) {
+    analysis::Report report = with_progress(options, [&](const auto& with_bar) {
       return analysis::analyse(each, with_bar, timeline ? &*timeline : nullptr);
-    }));
+    });
     if (timeline) {
       state.timeline = timeline->json();
+    }
+    const auto counted = std::find_if(
+        state.reports.begin(), state.reports.end(),
+        [&](const analysis::Report& earlier) { return analysis::are_of_one_run(earlier, report); });
+    if (counted == state.reports.end()) {
+      state.recordings.push_back(each);
+      state.reports.push_back(std::move(report));
+    } else {
+      const auto place = static_cast<std::size_t>(counted - state.reports.begin());
+      state.named_again.push_back(analysis::same_run_text(each.string(), state.recordings[place].string()));
     }
   }
   return state;
@@ -89,11 +104,14 @@ int diff(DiffOptions options) {
         after = state_of(options.after, analysis, wants_page);
       },
       [&] { return all_of(before, after); });
-  const bool steps_are_known = have_wanted_step("diff", options.before, before.reports);
-  if (!have_wanted_step("diff", options.after, after.reports) || !steps_are_known) {
+  const bool steps_are_known = have_wanted_step("diff", before.recordings, before.reports);
+  if (!have_wanted_step("diff", after.recordings, after.reports) || !steps_are_known) {
     return cannot_be_told;
   }
-  const analysis::Diff compared = analysis::compare(before.reports, after.reports);
+  analysis::Diff compared = analysis::compare(before.reports, after.reports);
+  for (std::vector<std::string>* const each : {&before.named_again, &after.named_again}) {
+    std::move(each->begin(), each->end(), std::back_inserter(compared.remarks));
+  }
   if (wants_page) {
     const std::string html =
         analysis::to_html(compared, {std::move(before.timeline), std::move(after.timeline)}, viz::page());

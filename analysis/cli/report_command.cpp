@@ -26,6 +26,7 @@
 #include "analysis/cli/written_output.hpp"
 #include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/report_html.hpp"
+#include "analysis/comparison/same_run.hpp"
 #include "analysis/job_timeline/job_timeline.hpp"
 #include "analysis/pipeline/analyse.hpp"
 #include "analysis/pipeline/look.hpp"
@@ -75,6 +76,9 @@ std::optional<analysis::Baseline> compare_with_baseline(const ReportOptions& opt
         return std::vector<const analysis::Report*>{&baseline, again ? &*again : &result};
       });
   std::optional<analysis::Baseline> compared(std::in_place, baseline, again ? *again : result);
+  if (analysis::are_of_one_run(baseline, result)) {
+    fmt::print(stderr, "penstock report: --baseline is of the same run as the recording\n");
+  }
   if (const std::string& what = compared->what_differs(); !what.empty()) {
     fmt::print(stderr, "penstock report: --baseline is of another kind of run: {}\n",
                analysis::printable(what));

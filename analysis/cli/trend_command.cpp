@@ -21,6 +21,7 @@
 #include "analysis/cli/terminal.hpp"
 #include "analysis/comparison/baseline.hpp"
 #include "analysis/comparison/report_html.hpp"
+#include "analysis/comparison/same_run.hpp"
 #include "analysis/comparison/trend.hpp"
 #include "analysis/comparison/trend_text.hpp"
 #include "analysis/layout/text_table.hpp"
@@ -46,23 +47,36 @@ struct History {
   std::vector<analysis::NamedReport> reports;
   std::vector<analysis::LeftOut> left_out;
   bool is_readable = true;  ///< false: a recording could not be read
+  /// Of what was left out, the first that may be the newest run; empty: none. Such a one has not counted yet.
+  std::string may_be_newest;
 };
 
 /// Leaves out what cannot be read or has not the step that was asked for: a history should not end where one
-/// recording is broken.
+/// recording is broken. A run counts once, though a link names it again.
 History read_all(const TrendOptions& options, const analysis::AnalysisOptions& analysis) {
   History history;
   for (const std::filesystem::path& each : options.recordings) {
+    const auto leave_out = [&](const std::string& why) {
+      history.left_out.push_back({each.string(), why});
+      history.may_be_newest = history.may_be_newest.empty() ? why : history.may_be_newest;
+    };
     try {
       analysis::Report report =
           with_progress(analysis, [&](const auto& with_bar) { return analysis::analyse(each, with_bar); });
-      if (report.missing_step.empty()) {
-        history.reports.push_back({each.string(), std::move(report)});
+      const auto counted = std::find_if(history.reports.begin(), history.reports.end(),
+                                        [&](const analysis::NamedReport& earlier) {
+                                          return analysis::are_of_one_run(earlier.report, report);
+                                        });
+      if (!report.missing_step.empty()) {
+        leave_out(missing_step_text(each, report));
+      } else if (counted != history.reports.end()) {
+        history.left_out.push_back(
+            {each.string(), analysis::same_run_text(each.string(), counted->recording)});
       } else {
-        history.left_out.push_back({each.string(), missing_step_text(each, report)});
+        history.reports.push_back({each.string(), std::move(report)});
       }
     } catch (const analysis::TraceError& error) {
-      history.left_out.push_back({each.string(), error.what()});
+      leave_out(error.what());
       history.is_readable = false;
     }
   }
@@ -81,9 +95,9 @@ int judge(const TrendOptions& options, const History& history, const analysis::T
   if (options.fail_if.empty()) {
     return 0;
   }
-  if (!history.left_out.empty()) {
+  if (!history.may_be_newest.empty()) {
     fmt::print(stderr, "penstock trend: --fail-if cannot be decided: {}\n",
-               analysis::printable(history.left_out.front().why));
+               analysis::printable(history.may_be_newest));
     return cannot_be_told;
   }
   const std::size_t count = history.reports.size();

@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
+#include "analysis/comparison/circumstances.hpp"
 #include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis {
@@ -14,23 +16,23 @@ namespace {
 /// Returns why a report's times cannot be compared; empty if they can.
 std::string why_unusable(const Report& report, const std::string& which) {
   if (const std::string missing = what_is_missing(report); !missing.empty()) {
-    return which + missing;
+    return fmt::format("{}: {}", which, missing);
   }
   if (!report.missing_step.empty()) {
-    return fmt::format("{}has no NVTX range \"{}\"", which, report.missing_step);
+    return fmt::format("{} has no NVTX range \"{}\"", which, report.missing_step);
   }
-  return report.counted_ranks == 0 ? which + "has no usable rank" : "";
+  return report.counted_ranks == 0 ? which + " has no usable rank" : "";
 }
 
 }  // namespace
 
 Baseline::Baseline(const Report& baseline, const Report& report, const std::string& name)
-    : why_not_(why_unusable(baseline, name + " ")),
+    : why_not_(why_unusable(baseline, name)),
       what_differs_(fmt::format("{}", fmt::join(circumstances_that_differ({baseline}, {report}), ", and "))),
       lost_gpu_records_(lost_gpu_records(baseline) || lost_gpu_records(report)),
       lacks_launch_times_(lacks_launch_times(baseline) != lacks_launch_times(report)) {
   if (why_not_.empty()) {
-    why_not_ = why_unusable(report, "the recording ");
+    why_not_ = why_unusable(report, "the recording");
   }
   if (why_not_.empty() && has_steps(baseline) != has_steps(report)) {
     why_not_ = "only one of the two recordings has steps";
@@ -95,6 +97,14 @@ std::optional<double> Baseline::change(const FailCondition& condition) const {
     default:
       return condition.change_in_unit(found->before_ns, found->after_ns);
   }
+}
+
+std::string Baseline::describe(const FailCondition& condition, double change) const {
+  if (!std::isinf(change)) {
+    return condition.describe(change);
+  }
+  return condition.describe_new(
+      fmt::format("{} a {}", time_text(row(condition)->after_ns), diff_.is_by_step ? "step" : "run"));
 }
 
 std::optional<double> Baseline::jitter(const FailCondition& condition) const {

@@ -17,6 +17,8 @@ class Baseline {
   /// Returns the change in the condition's unit, and 0 for one that may be chance; nullopt if that is
   /// unknown.
   [[nodiscard]] std::optional<double> change(const FailCondition& condition) const;
+  /// Returns a change in words, with its limit.
+  [[nodiscard]] std::string describe(const FailCondition& condition, double change) const;
   /// Returns what a change has to exceed to be one, in the condition's unit; nullopt if that is unknown.
   [[nodiscard]] std::optional<double> jitter(const FailCondition& condition) const;
   /// Returns what a change was not held against, for a parenthesis; empty: nothing.

@@ -12,33 +12,14 @@
 #include <set>
 #include <utility>
 
+#include "analysis/comparison/circumstances.hpp"
+#include "analysis/comparison/same_run.hpp"
 #include "analysis/report/step_batches.hpp"
 #include "analysis/report/text_figures.hpp"
 #include "analysis/tables/confidence.hpp"
 
 namespace penstock::analysis {
 namespace {
-
-/// Adds "WHAT differ: one; other" if a text is not the same of all reports.
-template <typename TextOf>
-void add_if_differ(std::vector<std::string>& remarks, const char* what, const std::vector<Report>& before,
-                   const std::vector<Report>& after, const TextOf& text_of) {
-  std::set<std::string> texts;
-  for (const std::vector<Report>* const reports : {&before, &after}) {
-    for (const Report& each : *reports) {
-      texts.insert(text_of(each));
-    }
-  }
-  if (texts.size() > 1) {
-    remarks.push_back(fmt::format("{} differ: {}", what, fmt::join(texts, "; ")));
-  }
-}
-
-std::string gpus_or_none(const Report& report) {
-  return report.simulated_gpu     ? "simulated"
-         : report.devices.empty() ? "none"
-                                  : fmt::format("{}", fmt::join(report.devices, ", "));
-}
 
 std::uint64_t sum_of(const TimeByCause& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0});
@@ -276,13 +257,24 @@ class Comparison {
         });
   }
 
+  [[nodiscard]] bool have_a_run_in_common() const {
+    return std::any_of(before_.begin(), before_.end(), [this](const Report& before) {
+      return std::any_of(after_.begin(), after_.end(),
+                         [&](const Report& after) { return are_of_one_run(before, after); });
+    });
+  }
+
   void remarks() {
+    if (have_a_run_in_common()) {
+      diff_.remarks.emplace_back("a run before and one after are one and the same run");
+    }
     for (const std::vector<Report>* const reports : {&before_, &after_}) {
       for (std::size_t i = 0; i < reports->size(); ++i) {
         const Report& report = (*reports)[i];
         const char* const when = reports == &before_ ? "before" : "after";
         if (report.unfinished) {
-          diff_.remarks.push_back(fmt::format("a run {} did not end: {}", when, report.unfinished->words));
+          diff_.remarks.push_back(
+              fmt::format("of a run {}, {}", when, unfinished_clause(*report.unfinished)));
         } else if (report.recorded_part) {
           diff_.remarks.push_back(
               fmt::format("a run {} was {}", when, recorded_part_text(*report.recorded_part)));
@@ -358,19 +350,6 @@ std::string_view identifier_of(Verdict verdict) noexcept {
       break;
   }
   return "unknown";
-}
-
-std::vector<std::string> circumstances_that_differ(const std::vector<Report>& before,
-                                                   const std::vector<Report>& after) {
-  std::vector<std::string> remarks;
-  add_if_differ(remarks, "numbers of ranks", before, after,
-                [](const Report& report) { return std::to_string(report.world_size); });
-  add_if_differ(remarks, "GPUs", before, after, gpus_or_none);
-  add_if_differ(remarks, "MPI libraries", before, after,
-                [](const Report& report) { return short_version(report.mpi_version); });
-  add_if_differ(remarks, "commands", before, after,
-                [](const Report& report) { return command_text(report.program); });
-  return remarks;
 }
 
 Diff compare(const std::vector<Report>& before, const std::vector<Report>& after) {

@@ -73,10 +73,6 @@ struct Diff {
   std::vector<std::string> remarks;  ///< why the two may not be comparable
 };
 
-/// Returns what the runs have not in common besides times, a line each: ranks, GPUs, MPI, the command.
-[[nodiscard]] std::vector<std::string> circumstances_that_differ(const std::vector<Report>& before,
-                                                                 const std::vector<Report>& after);
-
 /// Compares the runs; neither list may be empty. Margins: Welch's t interval of the runs' means; with one run
 /// each, of the means of twenty batches of its steps (neighbouring steps are alike, batches less so).
 [[nodiscard]] Diff compare(const std::vector<Report>& before, const std::vector<Report>& after);

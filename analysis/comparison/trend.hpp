@@ -22,7 +22,8 @@ struct NamedReport {
   Report report;
 };
 
-/// A recording that could not be read, or has not the step that was asked for.
+/// A recording that could not be read, has not the step that was asked for, or is of a run that counts
+/// already.
 struct LeftOut {
   std::string recording;
   std::string why;

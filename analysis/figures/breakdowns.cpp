@@ -76,7 +76,8 @@ void Breakdowns::add(const WaitInput& wait) {
 
 void Breakdowns::add(const RankInput& rank) {
   const Interval window = rank.window.window;
-  for (std::size_t i = 0; i < rank.trace.calls.size(); ++i) {
+  const std::size_t counted_calls = rank.is_counted ? rank.trace.calls.size() : 0;
+  for (std::size_t i = 0; i < counted_calls; ++i) {
     const trace::MpiCall& call = rank.trace.calls[i].record;
     const std::uint32_t site = rank.window.site_of_call[i];
     if (site != RankWindow::no_site && call.end_ns > window.begin_ns && call.begin_ns < window.end_ns) {
@@ -86,10 +87,16 @@ void Breakdowns::add(const RankInput& rank) {
     }
   }
   for (const trace::Communicator& each : rank.trace.communicators) {
-    communicators_.try_emplace(
-        each.global_id,
-        NamedCommunicator{each.name == trace::no_string ? std::string{} : rank.trace.strings.at(each.name),
-                          each.size});
+    learn(each.global_id,
+          {each.name == trace::no_string ? std::string{} : rank.trace.strings.at(each.name), each.size});
+  }
+}
+
+/// A name that only some ranks gave counts for all.
+void Breakdowns::learn(std::uint64_t global_id, NamedCommunicator&& communicator) {
+  NamedCommunicator& known = communicators_.try_emplace(global_id, communicator).first->second;
+  if (known.name.empty()) {
+    known.name = std::move(communicator.name);
   }
 }
 
@@ -98,7 +105,9 @@ void Breakdowns::merge(Breakdowns&& part, const Renumbering& numbers) {
   for (std::size_t site = 0; site < part.traffic_.size(); ++site) {
     merge_into(traffic_at(numbers.paths[site]), std::move(part.traffic_[site]), numbers);
   }
-  communicators_.merge(part.communicators_);  // the existing entry stays if both have one
+  for (auto& [global_id, communicator] : part.communicators_) {
+    learn(global_id, std::move(communicator));
+  }
 }
 
 std::uint64_t Breakdowns::time_of(const WaitedByCause& waited) {

@@ -62,6 +62,7 @@ class Breakdowns {
     std::int32_t size = 0;
     auto members() { return std::tie(name, size); }
   };
+  void learn(std::uint64_t global_id, NamedCommunicator&& communicator);
   Traffic& traffic_at(std::uint32_t site) {
     if (site >= traffic_.size()) {
       traffic_.resize(sites_.sites().size());

@@ -29,6 +29,7 @@ void JobFacts::add(const RankInput& rank) {
     program_ = trace.header.program;
     mpi_version_ = trace.header.mpi_version;
     began_realtime_ns_ = trace.header.begin_ns + trace.header.realtime_offset_ns;
+    first_process_id_ = trace.header.process_id;
   }
   append_once(hosts_, trace.header.host_name);
   append_once(devices_, trace.header.device_name);
@@ -45,6 +46,7 @@ void JobFacts::merge(JobFacts&& part, const Renumbering&) {
     program_ = std::move(part.program_);
     mpi_version_ = std::move(part.mpi_version_);
     began_realtime_ns_ = part.began_realtime_ns_;
+    first_process_id_ = part.first_process_id_;
   }
   for (std::string& each : part.hosts_) {
     append_once(hosts_, std::move(each));
@@ -67,6 +69,7 @@ void JobFacts::finish(Report& report, SiteNames&) {
   report.program = std::move(program_);
   report.mpi_version = std::move(mpi_version_);
   report.began_realtime_ns = began_realtime_ns_;
+  report.first_process_id = first_process_id_;
   report.hosts = std::move(hosts_);
   report.devices = std::move(devices_);
   report.world_size = world_size_;

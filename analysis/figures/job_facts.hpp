@@ -17,9 +17,9 @@ class JobFacts {
   void add(const RankInput& rank);
   void merge(JobFacts&& part, const Renumbering& numbers);
   auto members() {
-    return std::tie(program_, mpi_version_, began_realtime_ns_, hosts_, devices_, world_size_, simulated_gpu_,
-                    facts_.commit, facts_.batch_job, facts_.driver, facts_.allocators, facts_.no_gpu_power,
-                    flaws_);
+    return std::tie(program_, mpi_version_, began_realtime_ns_, first_process_id_, hosts_, devices_,
+                    world_size_, simulated_gpu_, facts_.commit, facts_.batch_job, facts_.driver,
+                    facts_.allocators, facts_.no_gpu_power, flaws_);
   }
   void finish(Report& report, SiteNames& names);
 
@@ -29,6 +29,7 @@ class JobFacts {
   std::string program_;  ///< of the first rank, as all that follows it
   std::string mpi_version_;
   std::uint64_t began_realtime_ns_ = 0;
+  std::int64_t first_process_id_ = 0;
   std::vector<std::string> hosts_;  ///< each once, in the ranks' order
   std::vector<std::string> devices_;
   std::int32_t world_size_ = 0;

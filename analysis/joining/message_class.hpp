@@ -46,6 +46,30 @@ enum class TransportPath : std::uint8_t { none, direct, buffered };
   return path_of(transport) == TransportPath::direct;
 }
 
+/// What a transport connects (transports/kinds/transports.def). `any`: that of the MPI library, or unknown.
+enum class TransportSpan : std::uint8_t { any, one_process, ipc, host_memory, nodes };
+[[nodiscard]] constexpr TransportSpan span_of(trace::TransportKind transport) noexcept {
+  switch (transport) {
+#define PENSTOCK_TRANSPORT(name, number, path, span) \
+  case trace::TransportKind::name:                   \
+    return TransportSpan::span;
+#include "transports/kinds/transports.def"
+    default:
+      return TransportSpan::any;
+  }
+}
+
+/// Returns false if the other transport cannot connect two ranks between which messages went by the one.
+[[nodiscard]] constexpr bool may_go_by(trace::TransportKind one, trace::TransportKind other) noexcept {
+  const TransportSpan from = span_of(one);
+  const TransportSpan to = span_of(other);
+  const auto is_within_node = [](TransportSpan span) {
+    return span == TransportSpan::ipc || span == TransportSpan::host_memory;
+  };
+  return from == to || to == TransportSpan::any || (is_within_node(from) && is_within_node(to)) ||
+         (from == TransportSpan::any && to != TransportSpan::one_process);
+}
+
 inline constexpr std::size_t size_class_count = std::size(size_limits_bytes) + 1;
 
 /// Returns the index of the first limit that `bytes` does not exceed; one past the last if it exceeds all.

@@ -116,6 +116,7 @@ std::optional<Report> run(const std::filesystem::path& path, const AnalysisOptio
   Report report = metrics.finish();
   forget_part_without_records(report);
   if (!mark) report.missing_step = options.step_range;
+  report.is_whole_run = options.whole_run;
   std::vector<Flaw>& flaws = joined.job.flaws;
   report.flaws.insert(report.flaws.begin(), std::make_move_iterator(flaws.begin()),
                       std::make_move_iterator(flaws.end()));

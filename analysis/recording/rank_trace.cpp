@@ -17,6 +17,7 @@ struct Collector {
   RankTrace& rank;
   LoadOf what;
   std::unordered_map<std::uint64_t, std::uint32_t> lanes;
+  IdTable<std::size_t> communicators;  ///< places in those of `rank`, by local id
   std::uint64_t last_ns = 0;
   std::uint64_t last_block_lane = 0;
   std::uint64_t last_block_thread = 0;
@@ -62,8 +63,14 @@ struct Collector {
   }
   void operator()(const trace::Module& record, const trace::BlockHeader&) { rank.modules.push_back(record); }
   void operator()(const trace::CallPath& record, const trace::BlockHeader&) { rank.add_part_of_path(record); }
+  /// One that is named after it was seen first has another record with its name.
   void operator()(const trace::Communicator& record, const trace::BlockHeader&) {
-    rank.communicators.push_back(record);
+    if (const std::size_t* const known = communicators.find(record.local_id); known == nullptr) {
+      communicators[record.local_id] = rank.communicators.size();
+      rank.communicators.push_back(record);
+    } else if (record.name != trace::no_string) {
+      rank.communicators[*known].name = record.name;
+    }
   }
   void operator()(const trace::MpiCall& record, const trace::BlockHeader& block) {
     timed(rank.calls, record, record.end_ns, block);
@@ -347,9 +354,7 @@ void load_rank(const std::filesystem::path& file, RankTrace& rank, LoadOf what, 
   std::sort(rank.threads.begin(), rank.threads.end());
   rank.threads.erase(std::unique(rank.threads.begin(), rank.threads.end()), rank.threads.end());
   for (const trace::Communicator& each : rank.communicators) {
-    if (rank.global_ids_.find(each.local_id) == nullptr) {
-      rank.global_ids_[each.local_id] = each.global_id;
-    }
+    rank.global_ids_[each.local_id] = each.global_id;
   }
   if (!std::is_sorted(rank.calls.begin(), rank.calls.end(), is_earlier_in_lane)) {
     std::stable_sort(rank.calls.begin(), rank.calls.end(), is_earlier_in_lane);

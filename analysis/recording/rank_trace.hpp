@@ -85,8 +85,8 @@ struct RankTrace {
   std::vector<LaneThread> threads;  ///< by lane
   std::vector<trace::Module> modules;
   IdTable<std::vector<std::uint64_t>> call_paths;  ///< return addresses by id
-  std::vector<trace::Communicator> communicators;
-  std::vector<Call> calls;  ///< by lane, then by time; calls of a lane do not overlap
+  std::vector<trace::Communicator> communicators;  ///< each once, with its latest name
+  std::vector<Call> calls;                         ///< by lane, then by time; calls of a lane do not overlap
   std::vector<Half> halves;
   std::vector<Operation> operations;  ///< non-blocking collectives
   std::vector<Transfer> transfers;

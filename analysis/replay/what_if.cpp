@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "analysis/joining/message_class.hpp"
@@ -69,12 +68,17 @@ GpuEfficiencyFigures gpu_efficiency_of(const std::vector<const RankFigures*>& ra
   return efficiency;
 }
 
+/// `replayed_ns`: how long the job takes, to which all pieces add up.
 PathFigures path_of(ReplayGraph& graph, const std::vector<const RankFigures*>& ranks,
+                    std::uint64_t replayed_ns,
                     const std::function<std::string(std::uint32_t)>& call_of_site) {
   PathFigures path;
   std::map<std::uint32_t, std::uint64_t> by_site;
   std::map<std::int32_t, std::uint64_t> by_rank;
+  path.before_steps_ns = replayed_ns;
   for (const PathPiece& piece : graph.longest_path()) {
+    path.first_rank = path.first_rank < 0 ? ranks[piece.position]->rank : path.first_rank;
+    path.before_steps_ns -= std::min(path.before_steps_ns, piece.time_ns);
     by_rank[ranks[piece.position]->rank] += piece.time_ns;
     switch (piece.work) {
       case Work::kernel:
@@ -136,20 +140,22 @@ struct OtherWay {
 
 /// Each message takes as long as messages of the same kinds of memory and size class took on the other
 /// transport in this recording. If several such classes exist, the one with most messages is used, except
-/// lists that travelled as bitmaps. A message without a counterpart stays as it was.
+/// lists that travelled as bitmaps. A message without a counterpart stays as it was, as does one between
+/// ranks that the other transport cannot connect.
 template <typename IsOne, typename IsOther>
 OtherWay instead(const Report& report, IsOne is_one, IsOther is_other) {
-  using Alike = std::tuple<trace::BufferKind, trace::BufferKind, std::uint64_t>;
-  const auto alike = [](const TransportFigures& each) {
-    return Alike{each.source, each.destination, each.size_limit_bytes};
-  };
-  std::map<Alike, const TransportFigures*> others;
-  for (const TransportFigures& each : report.transports) {
-    if (is_other(each.transport) && !each.went_packed() && each.median_gbps && *each.median_gbps > 0) {
-      const TransportFigures*& usual = others[alike(each)];
-      usual = usual == nullptr || each.messages > usual->messages ? &each : usual;
+  const auto usual_other = [&](const TransportFigures& one) {
+    const TransportFigures* usual = nullptr;
+    for (const TransportFigures& each : report.transports) {
+      if (is_other(each.transport) && may_go_by(one.transport, each.transport) && !each.went_packed() &&
+          each.median_gbps && *each.median_gbps > 0 && each.source == one.source &&
+          each.destination == one.destination && each.size_limit_bytes == one.size_limit_bytes &&
+          (usual == nullptr || each.messages > usual->messages)) {
+        usual = &each;
+      }
     }
-  }
+    return usual;
+  };
   OtherWay way;
   for (const TransportFigures& each : report.transports) {
     if (each.transport == trace::TransportKind::fused || !is_one(each.transport) ||
@@ -157,10 +163,10 @@ OtherWay instead(const Report& report, IsOne is_one, IsOther is_other) {
       continue;  // the MPI library's transport is the only one for host memory
     }
     way.bytes += each.bytes;
-    const auto other = others.find(alike(each));
-    if (each.median_gbps && other != others.end()) {
+    const TransportFigures* const other = usual_other(each);
+    if (each.median_gbps && other != nullptr) {
       way.known_bytes += each.bytes;
-      set_factor(way.scenario.moving, each.message_class, *each.median_gbps / *other->second->median_gbps);
+      set_factor(way.scenario.moving, each.message_class, *each.median_gbps / *other->median_gbps);
     }
   }
   return way;
@@ -241,7 +247,7 @@ ReplayFigures replay(ReplayGraph& graph, const Report& report,
   if (counts_exposed(report)) {
     figures.gpu_efficiency = gpu_efficiency_of(ranks, static_cast<double>(figures.observed_ns));
   }
-  figures.path = path_of(graph, ranks, call_of_site);
+  figures.path = path_of(graph, ranks, figures.replayed_ns, call_of_site);
   figures.what_if.push_back(
       {"free_communication", "free messages; ranks still wait for each other", free_ns});
   figures.what_if.push_back({"without_messages", "no messages; ranks wait only at collectives",

@@ -30,7 +30,8 @@ struct Advice {
   std::string list = {};   ///< the list of the JSON that shows it; empty: no single row does
   std::size_t row = 0;     ///< the row in that list
   std::optional<std::uint64_t> uncertainty_ns = {};  ///< by which saves_ns may be off; none: not replayed
-  std::string title = {};  ///< what to do, in a few words; empty: as its kind is called
+  bool names_action = true;  ///< false: it says what is slow and why, but nothing is known to help
+  std::string title = {};    ///< what to do, in a few words; empty: as its kind is called
 };
 
 [[nodiscard]] std::string_view identifier_of(AdviceKind kind) noexcept;

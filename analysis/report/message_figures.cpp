@@ -40,7 +40,8 @@ const TransportFigures* fastest_alike(const std::vector<TransportFigures>& trans
                                       const TransportFigures& slow) {
   const TransportFigures* best = nullptr;
   for (const TransportFigures& each : transports) {
-    if (is_direct(each.transport) && each.source == slow.source && each.destination == slow.destination &&
+    if (is_direct(each.transport) && may_go_by(slow.transport, each.transport) &&
+        each.source == slow.source && each.destination == slow.destination &&
         each.size_limit_bytes == slow.size_limit_bytes && each.median_gbps && slow.median_gbps &&
         *each.median_gbps > *slow.median_gbps &&
         (best == nullptr || *each.median_gbps > *best->median_gbps)) {

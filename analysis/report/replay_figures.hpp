@@ -51,6 +51,8 @@ struct PathFigures {
   std::uint64_t launch_ns = 0;  ///< kernels that had been launched had not begun
   std::uint64_t host_code_ns = 0;
   std::uint64_t communication_ns = 0;
+  std::uint64_t before_steps_ns = 0;  ///< other ranks had begun, but not yet the one on which it begins
+  std::int32_t first_rank = -1;       ///< on which it begins; -1: it is empty
   std::vector<std::pair<std::string, std::uint64_t>> calls;   ///< of communication, by call site, largest
                                                               ///< first
   std::vector<std::pair<std::int32_t, std::uint64_t>> ranks;  ///< all of it, by rank, largest first

@@ -38,6 +38,7 @@ struct Report {
   std::vector<std::string> devices;
   std::int32_t world_size = 0;
   std::uint64_t began_realtime_ns = 0;
+  std::int64_t first_process_id = 0;  ///< of the first rank, on the first host
   bool simulated_gpu = false;
   RunFacts facts;
 
@@ -49,6 +50,7 @@ struct Report {
   std::optional<UnfinishedFigures> unfinished;
   std::uint64_t counted_ranks = 0;
   std::optional<StepsFigures> steps;  ///< none: no steps were found, and the whole run is counted
+  bool is_whole_run = false;          ///< it was to be counted, so that no steps were looked for
   std::string missing_step;           ///< the NVTX range that was asked for as the step, if there is none
   std::uint64_t total_ns = 0;         ///< of the counted ranks: their steps, or their runs
   std::uint64_t counted_ns = 0;       ///< likewise; every breakdown except by phase sums to it

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <iterator>
 
@@ -93,9 +94,20 @@ std::string recorded_part_text(const RecordedPart& part) {
   return text + "; the rest is unknown";
 }
 
+std::string unfinished_clause(const UnfinishedFigures& unfinished) {
+  std::string clause = unfinished.words;
+  if (clause.ends_with('.')) {
+    clause.pop_back();
+  }
+  if (!clause.empty()) {
+    clause.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(clause.front())));
+  }
+  return clause;
+}
+
 std::string what_is_missing(const Report& report) {
   if (report.unfinished) {
-    return report.unfinished->words;
+    return unfinished_clause(*report.unfinished);
   }
   const auto lost = std::find_if(report.flaws.begin(), report.flaws.end(),
                                  [](const Flaw& flaw) { return flaw.loses_records; });
@@ -158,7 +170,12 @@ std::string count_text(std::uint64_t count) {
 }
 
 std::string speed_text(double gigabytes_per_s) {
-  const int decimals = gigabytes_per_s >= 100 ? 0 : gigabytes_per_s >= 10 ? 1 : 2;
+  constexpr double most_decimals = 8;  // bytes of a message that took minutes
+  const double of_two_digits = gigabytes_per_s > 0 ? 1 - std::floor(std::log10(gigabytes_per_s)) : 0;
+  const int decimals = gigabytes_per_s >= 100 ? 0
+                       : gigabytes_per_s >= 10
+                           ? 1
+                           : static_cast<int>(std::clamp(of_two_digits, 2.0, most_decimals));
   return fmt::format("{:.{}f}", gigabytes_per_s, decimals);
 }
 

@@ -34,8 +34,10 @@ class TimeUnit {
 
 /// Returns "recorded up to 3.20 s of 8.10 s, when rank 1 ran out of space; the rest is unknown".
 [[nodiscard]] std::string recorded_part_text(const RecordedPart& part);
-/// Returns why figures of the whole are not known: the job did not end, or records are missing that were to
-/// be there. Empty: they are.
+/// Returns the headline of a job that did not end as a clause: "the job did not end: rank 1 was killed, …".
+[[nodiscard]] std::string unfinished_clause(const UnfinishedFigures& unfinished);
+/// Returns a clause that says why figures of the whole are not known: the job did not end, or records are
+/// missing that were to be there. Empty: they are.
 [[nodiscard]] std::string what_is_missing(const Report& report);
 
 /// Returns the whole of which a report's shares are: "run", "steps", "recorded part" or "recorded steps".
@@ -51,6 +53,7 @@ class TimeUnit {
 [[nodiscard]] std::string size_class_text(std::uint64_t limit_bytes);
 /// Returns "1,234,567".
 [[nodiscard]] std::string count_text(std::uint64_t count);
+/// Returns GB/s without the unit, by two digits that count at least: "430", "13.8", "0.20", "0.0034".
 [[nodiscard]] std::string speed_text(double gigabytes_per_s);
 /// Returns a bar in eighths of a column, so that small shares are visible.
 [[nodiscard]] std::string bar_text(double share, std::size_t columns);

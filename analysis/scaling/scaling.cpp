@@ -88,6 +88,11 @@ std::vector<std::string> remarks_on(const std::vector<Report>& reports, const Sc
       remarks.push_back(fmt::format("{} differ: {}", what, fmt::join(values, "; ")));
     }
   };
+  // arguments may differ, as the work of a weak series does
+  differ("programs", [](const Report& report) {
+    const std::string command = command_text(report.program);
+    return command.substr(0, command.find(' '));
+  });
   differ("GPUs", [](const Report& report) {
     std::set<std::string> kinds(report.devices.begin(), report.devices.end());
     return report.simulated_gpu ? std::string("simulated") : fmt::format("{}", fmt::join(kinds, ", "));

@@ -57,6 +57,15 @@ std::string how_it_ended(const UnfinishedRankFigures& rank, bool is_one) {
   }
 }
 
+bool gave_up(RankEnd state) {
+  return state == RankEnd::aborted || state == RankEnd::exited;
+}
+
+std::string advice_on_who_gave_up(const std::vector<std::int32_t>& ranks) {
+  return fmt::format("look at why {} gave up there: {} error output.", ranks_text(ranks),
+                     ranks.size() == 1 ? "its" : "their");
+}
+
 /// Returns when a rank ended, as groups are ordered: with MPI_Abort a launcher ends all others, whose last
 /// sign of life is up to that much older than their end, and who has aborted stands before them.
 std::uint64_t order_of(const UnfinishedRankFigures& rank) {
@@ -250,6 +259,14 @@ std::string words_of_chain(const UnfinishedFigures& figures, const StandstillFig
 
 std::string advice_on(const UnfinishedFigures& figures) {
   if (figures.standstills.empty()) {
+    // a launcher ends the others, whose last sign of life may be older
+    const std::vector<Ended> endings = endings_in(figures);
+    const auto who = std::find_if(endings.begin(), endings.end(),
+                                  [](const Ended& each) { return gave_up(each.first->state); });
+    if (who != endings.end() &&
+        *who->first->last_alive_ns < *endings.front().first->last_alive_ns + at_once_ns) {
+      return advice_on_who_gave_up(who->ranks);
+    }
     return figures.is_running
                ? ""
                : "no rank waited for one that was not there: look at what the job wrote to stderr.";
@@ -292,7 +309,7 @@ std::string advice_on(const UnfinishedFigures& figures) {
           rank.calls.empty() ? "behind that call" : "in that call");
     case RankEnd::aborted:
     case RankEnd::exited:
-      return fmt::format("look at why rank {} gave up there: its error output.", rank.rank);
+      return advice_on_who_gave_up({rank.rank});
     default:
       return rank.calls.empty()
                  ? fmt::format(

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+#include <vector>
+
+#include "analysis/report/conclusions/headline.hpp"
 #include "analysis/report/report.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
@@ -74,6 +79,49 @@ TEST(Advice, of_messages_within_a_shared_gpu_says_what_helps) {
             "1,200 messages device → device of ≤ 1 MiB went by staged: a copy within a GPU waits for the "
             "kernels of the other rank on it. Give each rank a GPU of its own.");
   EXPECT_EQ(title_of(advice[0]), "Give each rank a GPU of its own");
+}
+
+TEST(Advice, says_what_helps_against_a_reason) {
+  Report report = two_ranks();
+  report.transports = {device_messages(trace::TransportKind::staged, 10, "")};
+  of(report.transports[0].by_cause, Cause::staging) = 80 * ms;
+  for (const auto& [reason, remedy, title] : {
+           std::array{"small, and ranks share a GPU, where their kernels and copies take turns",
+                      "Give each rank a GPU of its own.", "Give each rank a GPU of its own"},
+           std::array{"MPI_Sendrecv_replace sends a copy", "MPI_Sendrecv with two buffers needs none.",
+                      "Exchange by MPI_Sendrecv with two buffers"},
+           std::array{
+               "non-blocking, and no blocking collective on this communicator has prepared for it",
+               "Call a blocking collective with buffers on the GPU on it once, before the first of these.",
+               "Prepare the communicator by a blocking collective"},
+           std::array{"sender's payload is not contiguous", "Pack it into contiguous memory first.",
+                      "Send contiguous memory"},
+       }) {
+    report.transports[0].reason = reason;
+    const std::vector<Advice> advice = advise(report);
+    ASSERT_EQ(advice.size(), 1u) << reason;
+    EXPECT_TRUE(advice[0].text.ends_with(std::string(": ") + reason + ". " + remedy)) << advice[0].text;
+    EXPECT_EQ(title_of(advice[0]), title);
+    EXPECT_TRUE(advice[0].names_action);
+  }
+}
+
+TEST(Advice, that_names_no_action_is_not_the_first_of_the_headline) {
+  Report report = two_ranks();
+  TransportFigures staged = device_messages(trace::TransportKind::staged, 10, "for no known reason");
+  of(staged.by_cause, Cause::staging) = 80 * ms;
+  report.transports = {staged};
+  ASSERT_EQ(advise(report).size(), 1u);
+  EXPECT_FALSE(advise(report)[0].names_action);
+  report.advice = {{.kind = AdviceKind::better_transport,
+                    .saves_ns = 900 * ms,
+                    .uncertainty_ns = ms,
+                    .names_action = false},
+                   {.kind = AdviceKind::host_code, .saves_ns = 500 * ms, .uncertainty_ns = ms}};
+  EXPECT_NE(headline_of(report).text.find("First advice: shorten host code"), std::string::npos)
+      << headline_of(report).text;
+  report.transports.push_back(device_messages(trace::TransportKind::peer, 40, "peer access"));
+  EXPECT_TRUE(advise(report).at(0).names_action) << "others of that size went faster";
 }
 
 TEST(Advice, of_memory_that_cannot_be_shared_names_the_setting_of_its_allocator) {

@@ -59,7 +59,7 @@ void write_steps(const std::filesystem::path& recording, std::uint64_t step_ns, 
     builder.range("step", at, at + step_ns).kernel(at, at + 5);
     builder.call({.function = "MPI_Bcast", .begin = at + 5, .end = at + step_ns, .call_site = 0x50});
   }
-  builder.runs(0, at).write(recording);
+  builder.runs(0, at).of_run(begins_busily ? 1 : 2).write(recording);
 }
 
 TEST_F(Command, compares_steps_by_one_mark_although_others_were_found) {
@@ -282,6 +282,7 @@ std::filesystem::path steps_of(std::uint64_t step_ns, const std::filesystem::pat
                                const char* mpi_version = "MPICH Version: 4.0.2") {
   std::filesystem::create_directory(directory);
   testing::RecordingBuilder rank(0, 1);
+  rank.of_run(static_cast<std::uint32_t>(step_ns / 1000));
   std::snprintf(rank.header().mpi_version, sizeof rank.header().mpi_version, "%s", mpi_version);
   rank.runs(0, 30 * step_ns);
   for (std::uint64_t begin = 0; begin < 30 * step_ns; begin += step_ns) {
@@ -319,6 +320,15 @@ TEST_F(Command, report_says_that_a_baseline_is_of_another_mpi_and_goes_on) {
       outcome.errors.starts_with("penstock report: --baseline is of another kind of run: MPI libraries "
                                  "differ: MPICH 4.0.2; Open MPI v4.1.4\n"))
       << outcome.errors;
+}
+
+TEST_F(Command, report_says_that_a_baseline_is_of_the_same_run) {
+  const std::string before = steps_of(2'000'000, file("before")).string();
+  const std::string after = steps_of(2'200'000, file("after")).string();
+  const std::string report = "report --fail-if 'step > +5%' --baseline " + before + " ";
+  EXPECT_EQ(penstock(report + before).errors,
+            "penstock report: --baseline is of the same run as the recording\n");
+  EXPECT_EQ(penstock(report + after).errors.find("same run"), std::string::npos);
 }
 
 TEST_F(Command, report_now_says_what_ranks_are_in_without_figures) {
@@ -363,14 +373,41 @@ TEST_F(Command, report_says_that_a_change_needs_a_baseline_and_a_baseline_a_chan
 }
 
 TEST_F(Command, diff_compares_two_recordings_or_repeated_runs) {
-  const std::string recording = make_recording().string();
-  const Outcome pair = penstock("diff " + recording + " " + recording);
+  const auto run = [this](std::uint64_t number) {
+    return " " + steps_of(2'000'000 + number * 1000, file("run-" + std::to_string(number))).string();
+  };
+  const std::string first = run(1);
+  const std::string second = run(2);
+  const Outcome pair = penstock("diff" + first + second);
   EXPECT_EQ(pair.exit_code, 0) << pair.errors;
-  EXPECT_NE(pair.output.find("One run each cannot show"), std::string::npos) << pair.output;
-  const Outcome repeated = penstock("diff --json --before " + recording + " " + recording + " --after " +
-                                    recording + " " + recording);
+  EXPECT_EQ(pair.output.find("same run"), std::string::npos) << pair.output;
+  const Outcome repeated = penstock("diff --json --before" + first + run(4) + " --after" + second + run(3));
   EXPECT_EQ(repeated.exit_code, 0) << repeated.errors;
   EXPECT_EQ(nlohmann::json::parse(repeated.output).at("totals").at(0).at("verdict"), "jitter");
+  EXPECT_EQ(nlohmann::json::parse(repeated.output).at("runs_before"), 2);
+}
+
+TEST_F(Command, diff_of_one_run_each_without_steps_cannot_show_jitter) {
+  const std::string recording = make_recording().string();
+  const Outcome outcome = penstock("diff " + recording + " " + recording);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_NE(outcome.output.find("One run each cannot show"), std::string::npos) << outcome.output;
+}
+
+TEST_F(Command, diff_counts_a_run_once_on_each_side_and_says_when_it_is_on_both) {
+  const std::string before = steps_of(2'000'000, file("before")).string();
+  const std::string after = steps_of(2'200'000, file("after")).string();
+  const Outcome named_twice =
+      penstock("diff --json --before " + before + " " + before + " --after " + after + " " + after);
+  EXPECT_EQ(named_twice.exit_code, 0) << named_twice.errors;
+  const nlohmann::json json = nlohmann::json::parse(named_twice.output);
+  EXPECT_EQ(json.at("runs_before"), 1);
+  EXPECT_EQ(json.at("runs_after"), 1);
+  EXPECT_EQ(json.at("remarks").at(0), before + " is named twice, and counts once");
+  EXPECT_EQ(json.at("remarks").at(1), after + " is named twice, and counts once");
+  const Outcome both = penstock("diff --json " + before + " " + before);
+  EXPECT_EQ(nlohmann::json::parse(both.output).at("remarks").at(0),
+            "a run before and one after are one and the same run");
 }
 
 TEST_F(Command, diff_and_scale_cannot_tell_of_a_step_that_was_not_recorded) {

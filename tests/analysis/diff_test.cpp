@@ -240,6 +240,14 @@ TEST(Baseline, decides_changes_of_a_step_and_of_its_parts) {
   EXPECT_FALSE(holds(after, before, "step > +0%")) << "it became faster";
 }
 
+TEST(Baseline, says_that_a_part_is_new_where_there_is_no_percentage) {
+  std::string why;
+  const FailCondition condition = FailCondition::parse("staging > +5%", why).value();
+  const Baseline baseline(exchanges(false), exchanges(true));
+  EXPECT_EQ(baseline.describe(condition, baseline.change(condition).value()),
+            "staging is new: 0 before, 0.30 µs a step now; it fails if > +5 %");
+}
+
 TEST(Baseline, a_change_that_may_be_chance_is_none_and_one_that_cannot_be_told_is_unknown) {
   std::vector<std::uint64_t> lengths;
   std::vector<std::uint64_t> alike;
@@ -261,8 +269,8 @@ TEST(Baseline, a_change_that_may_be_chance_is_none_and_one_that_cannot_be_told_i
             "no steps were found that both have: name an NVTX range with --step");
   Report cut = stepped(lengths);
   cut.recorded_part = RecordedPart{.recorded_ns = 1'000'000, .run_ns = 2'000'000};
-  EXPECT_NE(why_unknown(cut, stepped(lengths)).find("the baseline recorded up to"), std::string::npos);
-  EXPECT_NE(why_unknown(stepped(lengths), cut).find("the recording recorded up to"), std::string::npos);
+  EXPECT_NE(why_unknown(cut, stepped(lengths)).find("the baseline: recorded up to"), std::string::npos);
+  EXPECT_NE(why_unknown(stepped(lengths), cut).find("the recording: recorded up to"), std::string::npos);
 }
 
 TEST(Baseline, of_a_history_decides_by_what_its_runs_differ_by_and_calls_the_other_run_the_one_before) {
@@ -289,7 +297,7 @@ TEST(Baseline, of_a_history_decides_by_what_its_runs_differ_by_and_calls_the_oth
   Report cut = stepped(lengths);
   cut.recorded_part = RecordedPart{.recorded_ns = 1'000'000, .run_ns = 2'000'000};
   const std::string why = Baseline(cut, stepped(longer), change).why_unknown(condition("step > +5%"));
-  EXPECT_NE(why.find("the run before it recorded up to"), std::string::npos) << why;
+  EXPECT_NE(why.find("the run before it: recorded up to"), std::string::npos) << why;
   EXPECT_FALSE(Baseline(cut, stepped(longer), change).jitter(condition("step > +5%")));
 }
 
@@ -331,6 +339,8 @@ TEST(Diff, says_what_makes_two_runs_hard_to_compare) {
   const Diff ranks = compare({run(1000, 100)}, {more_ranks});
   ASSERT_EQ(ranks.remarks.size(), 1u);
   EXPECT_EQ(ranks.remarks[0], "numbers of ranks differ: 1; 4");
+  EXPECT_EQ(compare({more_ranks}, {run(1000, 100)}).remarks.at(0), "numbers of ranks differ: 4; 1")
+      << "before, after";
   Report simulated = run(1000, 100);
   simulated.simulated_gpu = true;
   const Diff gpus = compare({run(1000, 100)}, {simulated});

@@ -162,6 +162,21 @@ TEST(FailCondition, what_is_not_known_is_no_figure) {
   EXPECT_EQ(condition("exposed > 10%").figure(Report{}), std::nullopt);
 }
 
+TEST(FailCondition, of_overlap_without_communication_says_that_there_was_none) {
+  Report report = quarter_exposed();
+  report.ranks[0].communication_ns = report.ranks[0].hidden_ns = 0;
+  EXPECT_EQ(condition("overlap < 50%").figure(report), std::nullopt);
+  EXPECT_EQ(condition("overlap < 50%").why_unknown(report), "there was no communication");
+}
+
+TEST(FailCondition, of_a_step_says_why_there_are_no_steps) {
+  Report report = quarter_exposed();
+  report.steps.reset();
+  EXPECT_EQ(condition("step > 1ms").why_unknown(report), "no steps were found");
+  report.is_whole_run = true;
+  EXPECT_EQ(condition("step > 1ms").why_unknown(report), "the whole run is counted, not its steps");
+}
+
 TEST(FailCondition, of_steps_that_were_not_recorded_cannot_be_told) {
   Report report = quarter_exposed();
   report.missing_step = "sweep";

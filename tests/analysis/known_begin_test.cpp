@@ -254,13 +254,16 @@ TEST(KnownWindow, of_some_ranks_says_that_the_others_were_not_to_be_recorded) {
 
 TEST(Unfinished, run_is_compared_with_nothing_and_predicts_nothing) {
   const Report whole = whole_report_on({half_in_mpi_from(0, 1, 0)});
-  const Report killed = whole_report_on({half_in_mpi_from(0, 1, 0).never_finishes()});
+  const Report killed = whole_report_on({half_in_mpi_from(0, 1, 0).of_run(1).never_finishes()});
   ASSERT_TRUE(killed.unfinished);
   const Diff diff = compare({whole}, {killed});
   EXPECT_FALSE(diff.is_known);
   ASSERT_FALSE(diff.remarks.empty());
-  EXPECT_NE(diff.remarks.front().find("a run after did not end"), std::string::npos) << diff.remarks.front();
-  EXPECT_NE(why_no_scaling({whole, killed}), "");
+  EXPECT_NE(diff.remarks.front().find("of a run after, the job did not end: "), std::string::npos)
+      << diff.remarks.front();
+  const std::string no_scaling = why_no_scaling({whole, killed});
+  EXPECT_NE(no_scaling.find("cannot be used: the job did not end: "), std::string::npos) << no_scaling;
+  EXPECT_FALSE(no_scaling.ends_with('.')) << "a clause: " << no_scaling;
 }
 
 }  // namespace

@@ -93,6 +93,50 @@ TEST(Metrics, breakdowns_name_site_peer_communicator_and_function) {
   EXPECT_EQ(report.functions.at(0).bytes, 64u);
 }
 
+TEST(Metrics, calls_of_a_rank_that_is_not_counted_are_not_counted) {
+  RecordingBuilder without_gpu(1, 2);
+  without_gpu.header().features = trace::feature::kernels | trace::feature::ranges;
+  without_gpu.half({.direction = Direction::send, .peer = 0, .post = 300, .complete = 310, .bytes = 64})
+      .call({.function = "MPI_Send", .begin = 300, .end = 310, .bytes = 64, .call_site = 0x80});
+  const Report report = report_on({receiver(), without_gpu});
+  ASSERT_EQ(report.counted_ranks, 1u);
+  ASSERT_EQ(report.functions.size(), 1u);
+  EXPECT_EQ(report.functions[0].mpi_function, "MPI_Recv");
+  ASSERT_EQ(report.call_sites.size(), 1u);
+  EXPECT_EQ(report.call_sites[0].calls, 1u);
+}
+
+TEST(Metrics, a_communicator_has_the_name_that_some_rank_gave_it_later) {
+  const auto rank = [](std::int32_t number, const char* later_name) {
+    RecordingBuilder builder(number, 2);
+    trace::Communicator halves{};
+    halves.global_id = 99;
+    halves.local_id = 7;
+    halves.size = 2;
+    halves.kind = trace::RecordKind::communicator;
+    builder.raw(halves);
+    if (later_name != nullptr) {
+      halves.name = builder.text(later_name);
+      builder.raw(halves);
+    }
+    trace::MpiCall call{};
+    call.begin_ns = testing::origin_ns + 100;
+    call.end_ns = testing::origin_ns + 300;
+    call.function = builder.text("MPI_Barrier");
+    call.communicator = 7;
+    call.peer = -1;
+    call.collective_ordinal = 1;
+    call.waits = 1;
+    call.kind = trace::RecordKind::mpi_call;
+    return builder.raw(call);
+  };
+  for (const Report& report :
+       {report_on({rank(0, "halves"), rank(1, nullptr)}), report_on({rank(0, nullptr), rank(1, "halves")})}) {
+    ASSERT_EQ(report.communicators.size(), 1u);
+    EXPECT_EQ(report.communicators[0].name, "halves");
+  }
+}
+
 TEST(Metrics, phases_count_what_lies_in_them_once) {
   const Report report = report_on({receiver(), sender()});
   ASSERT_EQ(report.phases.size(), 2u);

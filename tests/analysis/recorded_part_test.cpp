@@ -226,8 +226,9 @@ TEST(RecordedPart, leaves_every_condition_undecided) {
 
 TEST(RecordedPart, gives_a_comparison_no_verdict_and_a_prediction_no_ground) {
   const Report whole = whole_report_on({half_in_mpi_until(0, 1, 100)});
-  const Report cut = whole_report_on({half_in_mpi_until(0, 1, 20)});
-  const Diff diff = compare({whole, whole, whole}, {whole, cut, whole});
+  const Report cut = whole_report_on({half_in_mpi_until(0, 1, 20).of_run(2)});
+  const Report other = whole_report_on({half_in_mpi_until(0, 1, 100).of_run(1)});
+  const Diff diff = compare({whole, whole, whole}, {other, cut, other});
   EXPECT_FALSE(diff.is_known);
   for (const DiffRow& row : diff.totals) {
     EXPECT_EQ(row.verdict, Verdict::unknown) << row.name;

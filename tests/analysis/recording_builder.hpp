@@ -117,6 +117,11 @@ class RecordingBuilder {
   RecordingBuilder(std::int32_t rank, std::int32_t size);
 
   trace::FileHeader& header() { return header_; }
+  /// Recordings of one number are of one run; 0 otherwise.
+  RecordingBuilder& of_run(std::uint32_t number) {
+    header_.process_id += 100'000 * std::int64_t{number};
+    return *this;
+  }
   RecordingBuilder& runs(std::uint64_t begin, std::uint64_t end);
   RecordingBuilder& never_finishes();
   RecordingBuilder& on_lane(std::uint64_t lane);

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "analysis/pipeline/analyse.hpp"
+#include "analysis/report/text/report_text.hpp"
 #include "tests/analysis/recording_builder.hpp"
 #include "tests/analysis/report_on.hpp"
 #include "tests/analysis/simulated_job.hpp"
@@ -136,6 +137,25 @@ TEST_P(Replay, the_longest_path_is_as_long_as_the_run_and_goes_through_the_slowe
   EXPECT_EQ(path.ranks.front().first, 1);
   ASSERT_FALSE(path.calls.empty());
   EXPECT_EQ(path.calls.front().first, GetParam() ? "MPI_Allreduce at 0x20" : "MPI_Sendrecv at 0x10");
+}
+
+/// Rank 1 waits from 10 on for rank 0, which begins at 300 only.
+TEST(ReplayOfALateBegin, is_a_part_of_the_longest_path) {
+  const auto barrier = [](std::int32_t rank, std::uint64_t begin) {
+    return RecordingBuilder(rank, 2).call(
+        {.function = "MPI_Barrier", .begin = begin, .end = 400, .call_site = 0x10, .collective_ordinal = 1});
+  };
+  const Report report = whole_report_on(
+      {barrier(0, 320).kernel(350, 351).runs(300, 1000), barrier(1, 10).kernel(5, 6).runs(0, 1000)});
+  ASSERT_TRUE(report.replay) << report.why_no_replay;
+  const PathFigures& path = report.replay->path;
+  EXPECT_EQ(path.first_rank, 0);
+  EXPECT_EQ(path.before_steps_ns, 300u);
+  EXPECT_EQ(
+      path.before_steps_ns + path.kernels_ns + path.launch_ns + path.host_code_ns + path.communication_ns,
+      report.replay->replayed_ns);
+  EXPECT_NE(to_text(report, {.all = true}).find("30.0 % before rank 0 began"), std::string::npos)
+      << to_text(report, {});
 }
 
 TEST(ReplayOfOverlap, hidden_messages_are_worth_nothing) {
@@ -316,8 +336,8 @@ TEST(ReplayOfDamage, a_missing_rank_and_impossible_times_end_with_figures) {
   EXPECT_EQ(reversed.replay->replayed_ns, reversed.replay->observed_ns);
 }
 
-TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of_what_goes_straight) {
-  // two messages of 4,096 bytes between devices: one staged in 400, one straight in 100
+/// Two messages of 4,096 bytes between devices: one staged in 400, one by `other` in 100.
+Report report_on_staged_and(trace::TransportKind other) {
   const auto receive = [](RecordingBuilder& rank, std::uint64_t begin, std::uint64_t end, std::uint64_t key,
                           trace::TransportKind transport) {
     rank.call({.function = "MPI_Recv", .begin = begin, .end = end, .bytes = 4096, .call_site = 0x10})
@@ -337,7 +357,7 @@ TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of
   };
   RecordingBuilder first(0, 2);
   receive(first.kernel(0, 1), 1000, 1400, 1, trace::TransportKind::staged);
-  receive(first, 1410, 1510, 2, trace::TransportKind::peer);
+  receive(first, 1410, 1510, 2, other);
   RecordingBuilder second(1, 2);
   for (const std::uint64_t key : {1U, 2U}) {
     second.half({.direction = Direction::send,
@@ -348,10 +368,28 @@ TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of
                  .key = key,
                  .buffer = trace::BufferKind::device});
   }
-  const Report report = whole_report_on({first.runs(0, 1510), second.kernel(0, 1).runs(0, 1000)});
+  return whole_report_on({first.runs(0, 1510), second.kernel(0, 1).runs(0, 1000)});
+}
+
+TEST(ReplayOfStaging, what_goes_through_host_memory_is_predicted_at_the_speed_of_what_goes_straight) {
+  const Report report = report_on_staged_and(trace::TransportKind::peer);
   ASSERT_TRUE(report.replay);
   EXPECT_EQ(report.replay->observed_ns, 1510u);
   EXPECT_EQ(total_of(*report.replay, "straight"), 1210u);
+}
+
+TEST(ReplayOfStaging, what_goes_between_processes_of_a_node_goes_neither_within_one_nor_between_nodes) {
+  for (const trace::TransportKind other : {trace::TransportKind::local, trace::TransportKind::network}) {
+    const Report report = report_on_staged_and(other);
+    ASSERT_TRUE(report.replay);
+    for (const WhatIfFigures& each : report.replay->what_if) {
+      EXPECT_TRUE(each.what != "straight" && each.what.find("_instead_of_") == std::string::npos)
+          << each.what;
+    }
+    for (const Advice& each : report.advice) {
+      EXPECT_EQ(each.text.find("of that size went by"), std::string::npos) << each.text;
+    }
+  }
 }
 
 /// Two messages by `staged` of different sizes, and one by `peer` that is as large as the first.

@@ -108,6 +108,15 @@ Report large_report() {
   return report;
 }
 
+TEST(ReportText, speeds_have_at_least_two_digits_that_count) {
+  EXPECT_EQ(speed_text(430.4), "430");
+  EXPECT_EQ(speed_text(13.84), "13.8");
+  EXPECT_EQ(speed_text(0.2), "0.20");
+  EXPECT_EQ(speed_text(0.0034), "0.0034");
+  EXPECT_EQ(speed_text(0.000000012), "0.00000001");
+  EXPECT_EQ(speed_text(0), "0.00");
+}
+
 TEST(ReportText, is_never_wider_than_100_columns) {
   for (const std::string& line :
        lines_of(to_text(large_report(), {.colours = false, .top = 50, .all = true}))) {
@@ -359,8 +368,8 @@ Waited for  at                times  late by s  above all  meanwhile in
 NVTX phase  s/rank in it  exposed in it  of phase  parallel efficiency  load balance  communication
 exchange           0.175          0.075    42.9 %               28.6 %        50.0 %         57.1 %
 
-Messages         size     count  bytes  transport  GB/s  why this transport
-device → device  ≤ 1 MiB      1  1 MiB  peer       0.03  peer access over NVLink
+Messages         size     count  bytes  transport   GB/s  why this transport
+device → device  ≤ 1 MiB      1  1 MiB  peer       0.026  peer access over NVLink
 
 8 records, 0 dropped; recording cost 0.0 % of the run.
 )";

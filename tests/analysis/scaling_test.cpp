@@ -2,6 +2,8 @@
 // really run on them. Times are ns.
 #include "analysis/scaling/scaling.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -185,6 +187,17 @@ TEST(Scaling, remarks_on_what_a_law_cannot_know) {
   EXPECT_NE(text.find("1000 ranks are more than 16 times those of the largest run"), std::string::npos)
       << text;
   EXPECT_NE(text.find("a network between hosts is not included"), std::string::npos) << text;
+}
+
+TEST(Scaling, remarks_on_runs_of_different_programs_and_not_on_their_arguments) {
+  std::vector<Report> reports = runs_on({1, 2, 4}, weak);
+  const auto remarks = [&] { return fmt::format("{}", fmt::join(scale(reports, {8}).remarks, "\n")); };
+  reports[0].program = "/home/me/solver --cells 100";
+  reports[1].program = "./solver --cells 200";
+  reports[2].program = "./solver --cells 400";
+  EXPECT_EQ(remarks().find("programs differ"), std::string::npos) << remarks();
+  reports[2].program = "./other --cells 400";
+  EXPECT_NE(remarks().find("programs differ: other; solver"), std::string::npos) << remarks();
 }
 
 TEST(ScalingText, is_as_wide_as_the_terminal_and_shows_runs_and_forecasts) {

@@ -26,7 +26,9 @@ std::filesystem::path folder(const std::filesystem::path& directory, const char*
 /// page. Where the sender `sends` sooner, all that follows is sooner by as much.
 void write_late_sender(const std::filesystem::path& path, std::uint64_t sends = 300 * ms) {
   constexpr std::uint64_t bytes = 1 << 20;
+  const auto run = static_cast<std::uint32_t>(sends / ms);
   RecordingBuilder(0, 2)
+      .of_run(run)
       .runs(0, 1000 * ms)
       .kernel(0, 200 * ms)
       .half({.direction = trace::Direction::receive,
@@ -45,6 +47,7 @@ void write_late_sender(const std::filesystem::path& path, std::uint64_t sends = 
       .range("exchange", 50 * ms, 400 * ms)
       .write(path);
   RecordingBuilder(1, 2)
+      .of_run(run)
       .runs(0, 1000 * ms)
       .kernel(0, sends)
       .half({.direction = trace::Direction::send,
@@ -61,13 +64,13 @@ void write_late_sender(const std::filesystem::path& path, std::uint64_t sends = 
 
 /// Forty steps of 10 ms with an Allreduce each. At step 18 rank 1 computes 20 ms longer, and rank 0 waits for
 /// it.
-void write_slow_step(const std::filesystem::path& path, std::uint64_t usual = 6 * ms,
+void write_slow_step(const std::filesystem::path& path, std::uint32_t run, std::uint64_t usual = 6 * ms,
                      const std::string& commit = "1111111111aaaa") {
   constexpr std::uint64_t steps = 40;
   constexpr std::uint64_t slow = 17;
   for (std::int32_t rank = 0; rank < 2; ++rank) {
     RecordingBuilder builder(rank, 2);
-    builder.fact("commit", commit);
+    builder.of_run(run).fact("commit", commit);
     std::uint64_t begin = 100 * ms;
     for (std::uint64_t step = 0; step < steps; ++step) {
       const std::uint64_t longest = step == slow ? usual + 20 * ms : usual;
@@ -364,8 +367,10 @@ int main(int argc, char** argv) {
   const std::filesystem::path directory = argv[1];
   write_late_sender(folder(directory, "late_sender"));
   write_late_sender(folder(directory, "sooner_sender"), 240 * ms);
-  write_slow_step(folder(directory, "slow_step"));
-  write_slow_step(folder(directory, "slower_steps"), 9 * ms, "2222222222bbbb");
+  write_slow_step(folder(directory, "slow_step"), 1);
+  write_slow_step(folder(directory, "slow_step_again"), 2);
+  write_slow_step(folder(directory, "slow_step_once_more"), 3);
+  write_slow_step(folder(directory, "slower_steps"), 4, 9 * ms, "2222222222bbbb");
   write_many_ranks(folder(directory, "many_ranks"));
   write_crowd(folder(directory, "crowd"));
   write_ring(folder(directory, "ring"));

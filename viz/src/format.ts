@@ -58,8 +58,11 @@ export const count_text = (count: number) => count.toFixed(0).replace(/\B(?=(\d{
 
 export const plural = (count: number, word: string) => `${count_text(count)} ${word}${count === 1 ? '' : 's'}`;
 
-/** Returns GB/s without the unit. */
-export const speed_number = (gb_per_s: number) => gb_per_s.toFixed(gb_per_s >= 100 ? 0 : gb_per_s >= 10 ? 1 : 2);
+/** Returns GB/s without the unit, by two digits that count at least, as speed_text() of the analysis does. */
+export function speed_number(gb_per_s: number) {
+  const of_two_digits = gb_per_s > 0 ? 1 - Math.floor(Math.log10(gb_per_s)) : 0;
+  return gb_per_s.toFixed(gb_per_s >= 100 ? 0 : gb_per_s >= 10 ? 1 : Math.min(8, Math.max(2, of_two_digits)));
+}
 
 /** Splits the digits of a whole number into groups of three; the space between them is not copied. */
 export function digit_groups(digits: string): string[] {

@@ -62,8 +62,10 @@ int check(const std::vector<analysis::FailCondition>& conditions, const analysis
     } else if (condition.holds(*figure)) {
       const std::string reservation =
           condition.is_of_change() && baseline ? baseline->reservation() : std::string();
-      fmt::print(stderr, "penstock {}: {}{}{}{}\n", command, condition.describe(*figure),
-                 reservation.empty() ? "" : " (", reservation, reservation.empty() ? "" : ")");
+      const std::string holds = condition.is_of_change() && baseline ? baseline->describe(condition, *figure)
+                                                                     : condition.describe(*figure);
+      fmt::print(stderr, "penstock {}: {}{}{}{}\n", command, holds, reservation.empty() ? "" : " (",
+                 reservation, reservation.empty() ? "" : ")");
       exit_code = exit_code == 0 ? condition_holds : exit_code;
     } else if (const std::optional<double> jitter = jitter_of(condition, baseline);
                jitter && condition.is_hidden_by(*jitter)) {

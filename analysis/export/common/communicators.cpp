@@ -35,11 +35,11 @@ void JobCommunicators::learn(const trace::Communicator& record, const std::strin
   if (ranks.empty()) return;
   const auto [known, is_new] =
       by_global_id_.try_emplace(record.global_id, static_cast<std::uint32_t>(all_.size()));
-  if (is_new) {
-    const std::string made_up = fmt::format("communicator {}", known->second);
-    all_.push_back({name.empty() ? made_up : name, ranks, {}, record.is_inter != 0});
-  }
+  const std::string made_up = fmt::format("communicator {}", known->second);
+  if (is_new) all_.push_back({made_up, ranks, {}, record.is_inter != 0});
   JobCommunicator& communicator = all_[known->second];
+  // not each rank need have named it
+  if (!name.empty() && communicator.name == made_up) communicator.name = name;
   // each group of an intercommunicator recorded the other group
   if (communicator.is_inter && communicator.others.empty() && ranks != communicator.members)
     communicator.others = ranks;

@@ -14,6 +14,7 @@
 #include "analysis/joining/message_class.hpp"
 #include "analysis/layout/text_table.hpp"
 #include "analysis/report/conclusions/change_advice.hpp"
+#include "analysis/report/conclusions/transport_remedies.hpp"
 #include "analysis/report/text_figures.hpp"
 
 namespace penstock::analysis {
@@ -35,28 +36,6 @@ bool is_blocking(std::string_view function) {
 std::uint64_t certain(const TimeByCause& times, const TimeByCause& within_error, Cause cause) {
   return is_within_error(of(times, cause), of(within_error, cause)) ? 0 : of(times, cause);
 }
-
-/// The transports' reason where two ranks share a GPU.
-constexpr std::string_view reason_of_shared_gpu =
-    "a copy within a GPU waits for the kernels of the other rank on it";
-/// What helps where memory cannot be shared, by its reason, and for programs that leave it to an allocator.
-struct Remedy {
-  std::string_view reason;
-  std::string_view allocator;  ///< empty: of any program
-  std::string_view text;
-};
-constexpr std::string_view of_async_pool = "sender's memory is from an async pool and cannot be exported";
-constexpr std::string_view of_mapped_memory = "sender's memory is mapped by cuMemMap and cannot be exported";
-constexpr std::array remedies{
-    Remedy{of_async_pool, "", "Memory of cudaMalloc can be."},
-    Remedy{of_async_pool, "PyTorch", "PyTorch takes it with PYTORCH_CUDA_ALLOC_CONF=backend:native."},
-    Remedy{of_async_pool, "CuPy", "CuPy takes it from its own MemoryPool, not MemoryAsyncPool."},
-    Remedy{of_async_pool, "RMM", "RMM takes it from CudaMemoryResource, not CudaAsyncMemoryResource."},
-    Remedy{of_mapped_memory, "", "Memory of cudaMalloc can be."},
-    Remedy{of_mapped_memory, "PyTorch",
-           "PyTorch takes it with PYTORCH_CUDA_ALLOC_CONF=expandable_segments:False."}};
-
-constexpr std::string_view own_gpu_title = "Give each rank a GPU of its own";
 
 class Adviser {
  public:
@@ -150,17 +129,6 @@ class Adviser {
     }
   }
 
-  /// Returns sentences, a space before each.
-  [[nodiscard]] std::string remedies_of(const TransportFigures& row) const {
-    std::string text;
-    for (const Remedy& each : remedies) {
-      if (each.reason == row.reason && report_.facts.allocators.find(each.allocator) != std::string::npos) {
-        text.append(" ").append(each.text);
-      }
-    }
-    return text;
-  }
-
   void through_host_memory(const TransportFigures& row, const std::string& which, std::uint64_t moving_ns) {
     const TransportFigures* const better = fastest_alike(report_.transports, row);
     double share = 1.0;
@@ -171,15 +139,15 @@ class Adviser {
                           count_text(better->messages), name_of(better->transport),
                           speed_text(*better->median_gbps), speed_text(*row.median_gbps));
     }
-    const bool is_on_shared_gpu = row.reason == reason_of_shared_gpu;
+    const TransportRemedy remedy = remedy_of(row.reason, report_.facts.allocators);
     const std::size_t before = advice_.size();
     add(AdviceKind::better_transport, static_cast<std::uint64_t>(static_cast<double>(moving_ns) * share),
         fmt::format("{} went by {}{}{}.{}{}{}", which, name_of(row.transport), row.reason.empty() ? "" : ": ",
-                    printable(row.reason), remedies_of(row), proof,
-                    is_on_shared_gpu ? fmt::format(" {}.", own_gpu_title) : ""),
+                    printable(row.reason), remedy.text.empty() ? "" : " ", remedy.text, proof),
         "transports", report_.transports, row);
-    if (is_on_shared_gpu && advice_.size() != before) {
-      advice_.back().title = own_gpu_title;
+    if (advice_.size() != before) {
+      advice_.back().title = remedy.title;
+      advice_.back().names_action = !remedy.text.empty() || better != nullptr;
     }
   }
 

@@ -67,16 +67,15 @@ class ChangeText {
     }
     if (change_.rank >= 0) {
       return fmt::format(
-          "Other ranks wait for rank {}: it is in host code for {} a time{}, {} times; another rank for {}. "
+          "Other ranks wait for rank {}: it is in host code for {} a time{}, {}; another rank for {}. "
           "Leave it out, share it out, or run it beside kernels.",
-          change_.rank, each_time(change_.time_ns), where(), count_text(change_.times),
-          each_time(change_.others_ns));
+          change_.rank, each_time(change_.time_ns), where(), times_text(), each_time(change_.others_ns));
     }
     const std::string_view who = report_.counted_ranks == 1 ? "The rank is" : "All ranks are";
     return fmt::format(
-        "{} in host code for {} a time{}, {} times, and the GPU idle meanwhile. Leave it out, move it to the "
+        "{} in host code for {} a time{}, {}, and the GPU idle meanwhile. Leave it out, move it to the "
         "GPU, or run it beside kernels.",
-        who, each_time(change_.time_ns), where(), count_text(change_.times));
+        who, each_time(change_.time_ns), where(), times_text());
   }
 
   [[nodiscard]] std::string balance() const {
@@ -92,21 +91,25 @@ class ChangeText {
     for (const std::string& each : change_.calls) {
       calls.push_back(printable(each));
     }
-    return calls.size() == 1 ? fmt::format("Combine calls of {}: {} of them follow another one at once.",
-                                           calls.front(), count_text(change_.times))
-                             : fmt::format("Combine {}: each follows the one before at once, {} times.",
-                                           fmt::join(calls, " and "), count_text(change_.times));
+    return calls.size() == 1
+               ? fmt::format("Combine calls of {}: {} of them follow{} another one at once.", calls.front(),
+                             count_text(change_.times), change_.times == 1 ? "s" : "")
+               : fmt::format("Combine {}: each follows the one before at once, {}.",
+                             fmt::join(calls, " and "), times_text());
   }
 
   [[nodiscard]] std::string reduce_less_often() const {
     return fmt::format(
-        "Reduce less often: {} makes all ranks wait for each other for a few bytes, {} times, {} a rank. If "
+        "Reduce less often: {} makes all ranks wait for each other for a few bytes, {}, {} a rank. If "
         "every tenth time will do, this is saved; else combine it with another reduction, or start it "
         "earlier and complete it later.",
-        calls_text(change_.calls), count_text(change_.times), a_rank(change_.time_ns));
+        calls_text(change_.calls), times_text(), a_rank(change_.time_ns));
   }
 
  private:
+  [[nodiscard]] std::string times_text() const {
+    return change_.times == 1 ? "once" : fmt::format("{} times", count_text(change_.times));
+  }
   [[nodiscard]] std::string a_rank(std::uint64_t sum_ns) const {
     return time_text(static_cast<double>(sum_ns) /
                      static_cast<double>(std::max<std::uint64_t>(report_.counted_ranks, 1)));

@@ -282,10 +282,10 @@ std::string FailCondition::why_unknown(const Report& report) const {
     return fmt::format("no NVTX range \"{}\" was recorded", report.missing_step);
   }
   if (report.counted_ranks == 0 || report.total_ns == 0) {
-    return report.why_not_exposed;
+    return report.why_not_exposed.empty() ? "no time of any rank could be counted" : report.why_not_exposed;
   }
   if (what_ == What::step && !has_steps(report)) {
-    return "no steps were found";
+    return report.is_whole_run ? "the whole run is counted, not its steps" : "no steps were found";
   }
   if (what_ == What::efficiency || (what_ == What::gpu_efficiency && !report.replay)) {
     if (!report.replay) {
@@ -293,6 +293,9 @@ std::string FailCondition::why_unknown(const Report& report) const {
     }
   } else if (!report.why_not_exposed.empty() && what_ != What::step) {
     return report.why_not_exposed;
+  }
+  if (what_ == What::overlap && !overlap(report)) {
+    return "there was no communication";
   }
   if (is_beyond_clocks(report)) {
     return "it is within the error of the hosts' clocks";
@@ -333,6 +336,11 @@ std::string FailCondition::describe(double figure) const {
                                      unit_, operator_, limit_, unit_)
                        : fmt::format("{} is {:.4g} {}; it fails if {} {:.4g} {}", name_, figure, unit_,
                                      operator_, limit_, unit_);
+}
+
+std::string FailCondition::describe_new(std::string_view now) const {
+  return fmt::format("{} is new: 0 before, {} now; it fails if {} +{:.4g} {}", name_, now, operator_, limit_,
+                     unit_);
 }
 
 }  // namespace penstock::analysis

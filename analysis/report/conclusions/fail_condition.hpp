@@ -33,6 +33,9 @@ class FailCondition {
   [[nodiscard]] bool holds(double figure) const noexcept;
   /// Returns "exposed is 12.3 %; it fails if > 10 %".
   [[nodiscard]] std::string describe(double figure) const;
+  /// Returns "late_sender is new: 0 before, 97.4 us a step now; it fails if > +5 %", as there is no
+  /// percentage of nothing.
+  [[nodiscard]] std::string describe_new(std::string_view now) const;
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
   /// Returns true for a limit of a change, other than 0, that jitter alone exceeds.

@@ -157,16 +157,14 @@ std::string worst_call_text(const Report& report) {
 /// Returns what the replay says would save most, which may be elsewhere than the largest part: ranks wait for
 /// one that does something else. "" if it is less than a twentieth.
 std::string best_advice_text(const Report& report) {
-  if (report.advice.empty()) {
+  const auto best = std::find_if(report.advice.begin(), report.advice.end(),
+                                 [](const Advice& each) { return each.names_action; });
+  if (best == report.advice.end() || !best->uncertainty_ns || best->saves_ns * 20 < report.total_ns) {
     return "";
   }
-  const Advice& best = report.advice.front();
-  if (!best.uncertainty_ns || best.saves_ns * 20 < report.total_ns) {
-    return "";
-  }
-  std::string title(title_of(best));
+  std::string title(title_of(*best));
   title.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(title.front())));
-  return fmt::format(" First advice: {} ({}).", title, of_whole(report, best.saves_ns));
+  return fmt::format(" First advice: {} ({}).", title, of_whole(report, best->saves_ns));
 }
 
 /// Returns why there is no time to tell of.

@@ -18,6 +18,8 @@ Json path_json(const PathFigures& path) {
           {"kernel_launch_s", seconds(path.launch_ns)},
           {"host_code_s", seconds(path.host_code_ns)},
           {"communication_s", seconds(path.communication_ns)},
+          {"before_steps_s", seconds(path.before_steps_ns)},
+          {"first_rank", path.first_rank < 0 ? Json(nullptr) : Json(path.first_rank)},
           {"calls", std::move(calls)},
           {"ranks", std::move(ranks)}};
 }

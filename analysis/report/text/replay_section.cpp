@@ -50,6 +50,10 @@ void write_critical_path(ReportWriter& out, const ReplayFigures& replay) {
     text += fmt::format(", most of it {} ({})", printable(path.calls.front().first),
                         share(path.calls.front().second));
   }
+  if (path.before_steps_ns != 0 && path.first_rank >= 0) {
+    text += fmt::format(", {} before rank {}{}", share(path.before_steps_ns), path.first_rank,
+                        out.report.steps ? "'s first step" : " began");
+  }
   if (!path.ranks.empty()) {
     text += fmt::format("; it runs through rank {} for {}", path.ranks.front().first,
                         share(path.ranks.front().second));

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "tests/analysis/recording_builder.hpp"
 
@@ -16,7 +19,8 @@ constexpr std::uint32_t local_id = 7;
 class Communicators : public ::testing::Test {
  protected:
   /// `rank` of four has noted one communicator besides the world.
-  void begin_rank(std::int32_t rank, std::string_view members, bool is_inter = false) {
+  void begin_rank(std::int32_t rank, std::string_view members, bool is_inter = false,
+                  const std::vector<std::string_view>& names = {""}) {
     RecordingBuilder builder(rank, 4);
     trace::Communicator record{};
     record.global_id = 99;
@@ -24,8 +28,14 @@ class Communicators : public ::testing::Test {
     record.members = builder.text(members);
     record.is_inter = is_inter ? 1 : 0;
     record.kind = trace::RecordKind::communicator;
-    const RankTrace trace = load_rank(builder.raw(record).write(directory_.path()));
-    communicators_.begin_rank(trace, [](std::uint32_t) { return std::string(); });
+    for (const std::string_view name : names) {
+      record.name = name.empty() ? trace::no_string : builder.text(name);
+      builder.raw(record);
+    }
+    const RankTrace trace = load_rank(builder.write(directory_.path()));
+    communicators_.begin_rank(trace, [&](std::uint32_t id) {
+      return id == trace::no_string ? std::string() : trace.strings.at(id);
+    });
   }
   [[nodiscard]] std::optional<std::uint32_t> place_of(std::int32_t rank) const {
     return communicators_.rank_in(communicators_.number_of(local_id), rank);
@@ -53,6 +63,20 @@ TEST_F(Communicators, all_ranks_of_one_have_one_number_for_it) {
   begin_rank(3, "1,3");
   EXPECT_EQ(communicators_.number_of(local_id), number);
   EXPECT_EQ(communicators_.all().size(), 3u);
+}
+
+TEST_F(Communicators, one_has_the_name_that_it_was_given_later) {
+  begin_rank(1, "1,3", false, {"", "halves"});
+  const std::uint32_t number = communicators_.number_of(local_id);
+  EXPECT_EQ(communicators_.all().at(number).name, "halves");
+  begin_rank(3, "1,3");
+  EXPECT_EQ(communicators_.all().at(number).name, "halves") << "a rank that did not name it";
+}
+
+TEST_F(Communicators, one_that_its_first_rank_did_not_name_has_the_name_of_another) {
+  begin_rank(1, "1,3");
+  begin_rank(3, "1,3", false, {"", "halves"});
+  EXPECT_EQ(communicators_.all().at(communicators_.number_of(local_id)).name, "halves");
 }
 
 TEST_F(Communicators, both_groups_of_an_intercommunicator_are_found_each_by_the_other) {

@@ -201,6 +201,18 @@ TEST(PlantedDependence, forbids_to_reduce_a_result_beside_its_kernel) {
   }
 }
 
+/// The host's code between two reductions may make of the one what the other reduces.
+TEST(PlantedDependence, forbids_to_combine_reductions_with_host_code_between_them) {
+  const auto step = [](PlantedJob& job, bool) {
+    job.allreduce("dot", 8, 200 * us);
+    job.host_code(3 * ms);
+  };
+  const Outcome found = run({"", 4, step, AdviceKind::combine_collectives, {}}, false);
+  for (const Advice& each : found.report.advice) {
+    EXPECT_NE(each.kind, AdviceKind::combine_collectives) << each.text;
+  }
+}
+
 /// With a kernel that packs and one that unpacks, alike in length, there is nothing to run beside.
 TEST(PlantedDependence, forbids_to_pack_beside_the_exchange) {
   const auto step = [](PlantedJob& job, bool) {

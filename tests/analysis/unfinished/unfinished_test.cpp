@@ -324,6 +324,23 @@ TEST(Unfinished, a_rank_that_aborted_stands_before_those_that_were_killed_becaus
       << later.words;
 }
 
+TEST(Unfinished, who_gave_up_while_nobody_waited_is_to_be_looked_at) {
+  EXPECT_EQ(look_at({killed(0, 2, 2 * second), aborted(1, 2, 2 * second)}).next,
+            "look at why rank 1 gave up there: its error output.");
+  const auto exited = [](std::int32_t rank) {
+    return killed(rank, 2).alive_until(second, trace::Ending::exit);
+  };
+  EXPECT_EQ(look_at({exited(0), exited(1)}).next,
+            "look at why ranks 0 and 1 gave up there: their error output.");
+  EXPECT_EQ(look_at({killed(0, 2, second - second / 4), exited(1)}).next,
+            "look at why rank 1 gave up there: its error output.");
+  EXPECT_EQ(look_at({killed(0, 2, second / 4), exited(1)}).next,
+            "no rank waited for one that was not there: look at what the job wrote to stderr.")
+      << "rank 0 ended long before";
+  EXPECT_EQ(look_at({killed(0, 2), killed(1, 2)}).next,
+            "no rank waited for one that was not there: look at what the job wrote to stderr.");
+}
+
 TEST(Unfinished, two_ranks_that_ended_alike_are_both) {
   EXPECT_EQ(look_at({killed(0, 2), killed(1, 2)}).words,
             "The job did not end: both ranks were killed, or crashed, at about 3.00 s.");

@@ -28,7 +28,7 @@ function Node({ node }: { node: Efficiency }) {
   );
 }
 
-function CriticalPath({ replay }: { replay: Replay }) {
+function CriticalPath({ replay, has_steps }: { replay: Replay; has_steps: boolean }) {
   const path = replay.longest_path;
   const share = (time_s: number) => percent_text(share_of(time_s, replay.observed_s));
   const [rank] = path.ranks;
@@ -40,6 +40,7 @@ function CriticalPath({ replay }: { replay: Replay }) {
         {replay.gpu_efficiency !== null || path.kernels_s > 0 ? `${share(path.kernels_s)} kernels, ` : ''}
         {path.kernel_launch_s > 0 ? `${share(path.kernel_launch_s)} kernel launch, ` : ''}
         {share(path.host_code_s)} host code, {share(path.communication_s)} communication
+        {path.before_steps_s > 0 && path.first_rank !== null ? `, ${share(path.before_steps_s)} before rank ${path.first_rank}${has_steps ? '’s first step' : ' began'}` : ''}
         {rank === undefined ? '' : `; it runs through rank ${rank.rank} for ${share(rank.time_s)}`}. Only shortening it shortens the run.
       </p>
       {path.calls.length > 0 ? (
@@ -112,7 +113,7 @@ export function Efficiencies({ report }: { report: Report }) {
         ))}
       </div>
       <OverTime steps={report.steps} ranks={report.counted.ranks} />
-      <CriticalPath replay={replay} />
+      <CriticalPath replay={replay} has_steps={report.steps !== null} />
     </Section>
   );
 }

@@ -1,7 +1,7 @@
 // Messages by sender and receiver: a square of shades, a rank or a block of ranks per row and column, with its table.
 import { useMemo, useState } from 'preact/hooks';
 import type { Matrix, MatrixCell, Report } from '../generated/report';
-import { plural, time_unit } from '../format';
+import { plural, speed_number, time_unit } from '../format';
 import { measures, picture_of, reached_share, scale_of, shades, transports_of, value_of, value_text, who, words_of_cell, type MatrixMeasure, type MatrixShown, type Picture, type Scale } from '../model/matrix';
 import { Section, transport_fill, TransportLegend } from './parts';
 import { Table, type Column } from './table';
@@ -147,8 +147,8 @@ function MatrixOf({ matrix, report }: { matrix: Matrix; report: Report }) {
     { key: 'messages', title: 'messages', decimals: 0, value: (row) => row.messages },
     { key: 'bytes', title: 'payload', unit: 'MiB', decimals: 3, value: (row) => row.bytes / MiB },
     { key: 'time', title: 'moving', unit: unit.name, decimals: 3, meaning: 'Sum over messages, from when both sides were ready', value: (row) => (row.gb_per_s === null ? null : row.moving_s * unit.per_second) },
-    { key: 'speed', title: 'reached', unit: 'GB/s', decimals: 2, meaning: 'While they moved', value: (row) => row.gb_per_s },
-    { key: 'possible', title: 'possible', unit: 'GB/s', decimals: 2, meaning: 'If each message had been as fast as the fastest 5 % of this size between such buffers in this run', value: (row) => row.possible_gb_per_s },
+    { key: 'speed', title: 'reached', unit: 'GB/s', decimals: 2, number_text: speed_number, meaning: 'While they moved', value: (row) => row.gb_per_s },
+    { key: 'possible', title: 'possible', unit: 'GB/s', decimals: 2, number_text: speed_number, meaning: 'If each message had been as fast as the fastest 5 % of this size between such buffers in this run', value: (row) => row.possible_gb_per_s },
     { key: 'share', title: 'reached', unit: '%', decimals: 0, meaning: 'Of what was possible', value: percent },
     { key: 'transport', title: 'transport', meaning: 'The one that carried most of the bytes', value: (row) => row.transport },
   ];

@@ -1,6 +1,6 @@
 // Messages and collectives: sizes, transports, and how much of the possible speed they reached.
 import type { Collective, Report, Transport } from '../generated/report';
-import { bytes_text, count_text, size_class_text } from '../format';
+import { bytes_text, count_text, size_class_text, speed_number } from '../format';
 import { histogram, possible_gb_per_s, went_packed } from '../model/messages';
 import { words_of } from '../model/overview';
 import { CauseBar, Section, transport_fill, TransportLegend } from './parts';
@@ -61,8 +61,8 @@ export function Messages({ report }: { report: Report }) {
       : []),
     { key: 'transport', title: 'transport', value: (row) => row.transport },
     { key: 'why', title: 'why this transport', value: (row) => (row.transport === 'mpi' ? 'carried by the MPI library' : row.reason) },
-    { key: 'median', title: 'median', unit: 'GB/s', decimals: 2, meaning: 'From when both sides were ready', value: (row) => row.median_gb_per_s },
-    { key: 'possible', title: 'possible', unit: 'GB/s', decimals: 2, meaning: 'The best that any transport reached in this run, between such buffers at that size', value: (row) => possible_gb_per_s(row, report.transports) },
+    { key: 'median', title: 'median', unit: 'GB/s', decimals: 2, number_text: speed_number, meaning: 'From when both sides were ready', value: (row) => row.median_gb_per_s },
+    { key: 'possible', title: 'possible', unit: 'GB/s', decimals: 2, number_text: speed_number, meaning: 'The best that any transport reached in this run, between such buffers at that size', value: (row) => possible_gb_per_s(row, report.transports) },
     {
       key: 'reached',
       title: 'reached',
@@ -84,7 +84,7 @@ export function Messages({ report }: { report: Report }) {
     { key: 'bytes', title: 'payload of all', unit: 'MiB', decimals: 3, value: (row) => row.bytes / MiB },
     { key: 'waiting', title: 'waiting a rank', unit: unit.name, decimals: 3, meaning: 'Until the last rank, or the root, arrived; hidden or not', value: (row) => (row.waiting_s / ranks) * unit.per_second },
     { key: 'moving', title: 'moving a rank', unit: unit.name, decimals: 3, meaning: 'From then on', value: (row) => (row.moving_s / ranks) * unit.per_second },
-    { key: 'median', title: 'median', unit: 'GB/s', decimals: 2, value: (row) => row.median_gb_per_s },
+    { key: 'median', title: 'median', unit: 'GB/s', decimals: 2, number_text: speed_number, value: (row) => row.median_gb_per_s },
     { key: 'transport', title: 'transport', value: (row) => (row.transport === 'none' ? 'mpi' : row.transport) },
     { key: 'why', title: 'why', value: (row) => (row.transport === 'none' ? 'host memory, or moved by another rank' : row.reason) },
   ];

@@ -1,6 +1,6 @@
 // NCCL: its kernels by kind of call, and the ranks that came late to them.
 import type { NcclKind, NcclLateRank, Report } from '../generated/report';
-import { share_of } from '../format';
+import { share_of, speed_number } from '../format';
 import { words_of } from '../model/overview';
 import { Section } from './parts';
 import { Table, type Column } from './table';
@@ -26,7 +26,7 @@ export function Nccl({ report }: { report: Report }) {
     { key: 'hidden', title: 'hidden', unit: unit.name, decimals: 3, meaning: 'Behind kernels of the program', value: (row) => time_a_rank(row.hidden_s) },
     { key: 'waiting', title: 'waiting', unit: unit.name, decimals: 3, meaning: 'Until the last rank’s kernel, or the root’s, had begun; hidden or not', value: (row) => time_a_rank(row.waiting_s) },
     { key: 'exposed_waiting', title: 'exposed waiting', unit: unit.name, decimals: 3, value: (row) => time_a_rank(row.exposed_waiting_s) },
-    { key: 'median', title: 'median', unit: 'GB/s', decimals: 2, meaning: 'Bytes that must pass a GPU’s link in one direction, by the time from the last rank’s begin on', value: (row) => row.median_gb_per_s },
+    { key: 'median', title: 'median', unit: 'GB/s', decimals: 2, number_text: speed_number, meaning: 'Bytes that must pass a GPU’s link in one direction, by the time from the last rank’s begin on', value: (row) => row.median_gb_per_s },
   ];
   const late_columns: Column<NcclLateRank>[] = [
     { key: 'rank', title: 'Rank', decimals: 0, is_name: true, value: (late) => late.rank },

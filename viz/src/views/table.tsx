@@ -18,6 +18,8 @@ export interface Column<Row> extends Sortable<Row> {
   readonly is_only_on_screen?: boolean;
   /** The tooltip of the head. */
   readonly meaning?: string;
+  /** Formats the number where a fixed count of decimals does not suffice. */
+  readonly number_text?: (value: number) => string;
   /** Replaces the value. */
   readonly show?: (row: Row) => ComponentChildren;
 }
@@ -54,7 +56,7 @@ function Cell<Row>({ row, column }: { row: Row; column: Column<Row> }) {
   if (typeof value === 'string') return <td class={value.length <= short_text ? 'short' : 'long'}>{value}</td>;
   return (
     <td class="number">
-      <Digits text={fixed(value, column.decimals ?? 0)} />
+      <Digits text={column.number_text?.(value) ?? fixed(value, column.decimals ?? 0)} />
     </td>
   );
 }

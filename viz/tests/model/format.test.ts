@@ -55,4 +55,5 @@ describe('digit groups', () => {
 
 it('what is rounded to nothing has no sign', () => expect([-0.0001, 0.0001, -0.5, -1].map((value) => format.fixed(value, 2))).toEqual(['0.00', '0.00', '-0.50', '-1.00']));
 it('dates are the same for every reader', () => expect(format.date_text(1_700_001_000)).toBe('2023-11-14 22:30 UTC'));
-it('speeds have three digits that count', () => expect([0.2, 13.84, 430.4].map(format.speed_number)).toEqual(['0.20', '13.8', '430']));
+it('speeds have three digits that count', () => expect([0.2, 13.84, 430.4, 0].map(format.speed_number)).toEqual(['0.20', '13.8', '430', '0.00']));
+it('low speeds have two digits that count', () => expect([0.1, 0.0994, 0.0034, 0.000000012].map(format.speed_number)).toEqual(['0.10', '0.099', '0.0034', '0.00000001']));

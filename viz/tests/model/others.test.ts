@@ -39,7 +39,7 @@ describe('efficiencies', () => {
     edges_left_out: 0,
     efficiency: { parallel: 0.72, load_balance: 0.9, communication: 0.8, serialisation: 0.8, transfer: 1 },
     gpu_efficiency: null,
-    longest_path: { kernels_s: 0, kernel_launch_s: 0, host_code_s: 1, communication_s: 0, calls: [], ranks: [] },
+    longest_path: { kernels_s: 0, kernel_launch_s: 0, host_code_s: 1, communication_s: 0, before_steps_s: 0, first_rank: 0, calls: [], ranks: [] },
     what_if: [],
   };
   it('are trees whose parents are the products of their children', () => {
