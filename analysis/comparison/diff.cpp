@@ -274,14 +274,14 @@ class Comparison {
         const char* const when = reports == &before_ ? "before" : "after";
         if (report.unfinished) {
           diff_.remarks.push_back(
-              fmt::format("of a run {}, {}", when, unfinished_clause(*report.unfinished)));
+              fmt::format("in a run {}, {}", when, unfinished_clause(*report.unfinished)));
         } else if (report.recorded_part) {
           diff_.remarks.push_back(
               fmt::format("a run {} was {}", when, recorded_part_text(*report.recorded_part)));
         }
         for (const Flaw& flaw : report.flaws) {
           if (flaw.loses_records) {
-            diff_.remarks.push_back(fmt::format("of a run {}, {}", when, describe(flaw)));
+            diff_.remarks.push_back(fmt::format("in a run {}, {}", when, describe(flaw)));
           }
         }
         for (const std::string& module : report.rebuilt_modules) {

@@ -2,11 +2,11 @@
 // the table only.
 #pragma once
 
-#include <mpi.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "interpose/binding/mpi_level.hpp"
 
 namespace penstock::interpose {
 

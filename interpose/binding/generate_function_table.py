@@ -193,7 +193,8 @@ def refused_row(macro, name, prototype):
 
 def rows_of_mpi_4(macro):
     """Returns the lines that make `macro` of the rows of functions that the header has if it is new enough."""
-    return "\n".join(f"#if PENSTOCK_HAS_{level}\n#define PENSTOCK_{level} {macro}\n#else\n#define PENSTOCK_{level}(...)\n#endif"
+    without = '#ifndef PENSTOCK_HAS_MPI_4\n#error "include mpi_level.hpp first: else the rows of MPI-4 would be missing"\n#endif\n'
+    return without + "\n".join(f"#if PENSTOCK_HAS_{level}\n#define PENSTOCK_{level} {macro}\n#else\n#define PENSTOCK_{level}(...)\n#endif"
                      for level in ("MPI_4", "LARGE_COUNTS")) + "\n"
 
 

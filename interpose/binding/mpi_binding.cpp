@@ -196,10 +196,12 @@ Binding bind_mpi() noexcept {
   }
 }
 
+#ifdef PENSTOCK_BINDS_MPI
 bool has_function(Function function) noexcept {
   return __atomic_load_n(slots[static_cast<std::size_t>(function)], __ATOMIC_RELAXED) !=
          reinterpret_cast<void*>(&penstock_no_such_function);
 }
+#endif
 
 bool is_inside_mpi(const void* address) noexcept {
   static const ModulesOfMpi modules;

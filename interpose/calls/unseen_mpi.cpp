@@ -12,6 +12,7 @@ namespace {
 
 std::atomic<bool> has_seen_init{false};
 std::atomic<bool> has_seen_other_use{false};
+std::atomic<bool> has_told_of_session{false};
 
 /// Returns true for functions that no program calls before MPI is initialised: those that take a
 /// communicator, and the start of a session. A few are enough, since every program calls one of them.
@@ -36,7 +37,10 @@ bool is_meant() noexcept {
 
 /// Runs in every process that loads the library, so the cheap checks come first.
 __attribute__((destructor)) void say_at_exit() noexcept {
-  if (has_seen_init.load(std::memory_order_relaxed) || !is_meant()) return;
+  if (has_seen_init.load(std::memory_order_relaxed) || has_told_of_session.load(std::memory_order_relaxed) ||
+      !is_meant()) {
+    return;
+  }
   if (!has_seen_other_use.load(std::memory_order_relaxed) && !was_initialised_unseen()) return;
   record::notice(
       "MPI was used, but Penstock saw no MPI_Init (MPI sessions, or functions looked up in the MPI library "
@@ -46,6 +50,14 @@ __attribute__((destructor)) void say_at_exit() noexcept {
 }  // namespace
 
 void note_call_while_asleep(Function function) noexcept {
+#if PENSTOCK_HAS_MPI_4
+  // said at once: a device buffer that the MPI library gets may end the job
+  if (function == Function::Session_init && is_meant() &&
+      !has_told_of_session.exchange(true, std::memory_order_relaxed)) {
+    record::notice(
+        "MPI_Session_init before MPI_Init: until MPI_Init no GPU buffers are moved, and nothing is recorded");
+  }
+#endif
   if (function == Function::Init || function == Function::Init_thread) {
     has_seen_init.store(true, std::memory_order_relaxed);
   } else if (needs_initialised_mpi(function)) {

@@ -259,7 +259,7 @@ TEST(Unfinished, run_is_compared_with_nothing_and_predicts_nothing) {
   const Diff diff = compare({whole}, {killed});
   EXPECT_FALSE(diff.is_known);
   ASSERT_FALSE(diff.remarks.empty());
-  EXPECT_NE(diff.remarks.front().find("of a run after, the job did not end: "), std::string::npos)
+  EXPECT_NE(diff.remarks.front().find("in a run after, the job did not end: "), std::string::npos)
       << diff.remarks.front();
   const std::string no_scaling = why_no_scaling({whole, killed});
   EXPECT_NE(no_scaling.find("cannot be used: the job did not end: "), std::string::npos) << no_scaling;

@@ -74,7 +74,7 @@ int make_with_same_neighbours(MPI_Comm communicator, int own_rank, MPI_Comm* mad
     int edges = 0;
     PMPI_Graphdims_get(communicator, &nodes, &edges);
     std::vector<int> ends(static_cast<std::size_t>(nodes));
-    std::vector<int> neighbours(static_cast<std::size_t>(edges));
+    std::vector<int> neighbours(static_cast<std::size_t>(edges) + 1);  // none may be null
     PMPI_Graph_get(communicator, nodes, edges, ends.data(), neighbours.data());
     return PMPI_Graph_create(communicator, nodes, ends.data(), neighbours.data(), keeps_order, made);
   }

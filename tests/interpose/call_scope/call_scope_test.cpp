@@ -1,5 +1,6 @@
 #include "interpose/calls/call_scope.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -52,7 +53,8 @@ TEST_F(CallScopeTest, before_MPI_Init_and_after_MPI_Finalize_a_scope_stands_asid
   EXPECT_TRUE(RecorderDouble::calls().empty());
 }
 
-TEST_F(CallScopeTest, a_call_made_inside_another_call_stands_aside_and_only_the_outer_one_is_recorded) {
+/// The test is one module with Penstock, which stands for the MPI library, too.
+TEST_F(CallScopeTest, a_call_that_the_library_makes_inside_another_stands_aside_and_is_not_recorded) {
   {
     const CallScope outer(Function::File_write_all, &here);
     EXPECT_FALSE(outer.stands_aside());
@@ -61,6 +63,32 @@ TEST_F(CallScopeTest, a_call_made_inside_another_call_stands_aside_and_only_the_
   }
   ASSERT_EQ(RecorderDouble::calls().size(), 1u);
   EXPECT_EQ(RecorderDouble::text(RecorderDouble::calls()[0].function), "MPI_File_write_all");
+}
+
+TEST_F(CallScopeTest, a_call_that_the_program_makes_inside_another_is_served_and_ends_the_outer_record) {
+  const void* const of_program = dlsym(RTLD_DEFAULT, "getenv");  // in another module than Penstock and MPI
+  RecorderDouble::set_clock(1'000);
+  {
+    const CallScope outer(Function::Comm_free, &here);
+    RecorderDouble::set_clock(1'100);
+    {
+      const CallScope inner(Function::Isend, of_program);
+      EXPECT_FALSE(inner.stands_aside());
+      EXPECT_TRUE(inner.recording());
+      EXPECT_TRUE(CallScope(Function::Send, &there).stands_aside()) << "the library's, inside of that";
+      RecorderDouble::set_clock(1'200);
+    }
+    RecorderDouble::set_clock(1'300);
+  }
+  ASSERT_EQ(RecorderDouble::calls().size(), 2u);
+  const trace::MpiCall outer = RecorderDouble::calls()[0];
+  const trace::MpiCall inner = RecorderDouble::calls()[1];
+  EXPECT_EQ(RecorderDouble::text(outer.function), "MPI_Comm_free");
+  EXPECT_EQ(outer.begin_ns, 1'000u);
+  EXPECT_EQ(outer.end_ns, 1'100u);
+  EXPECT_EQ(RecorderDouble::text(inner.function), "MPI_Isend");
+  EXPECT_EQ(inner.begin_ns, 1'100u);
+  EXPECT_EQ(inner.end_ns, 1'200u);
 }
 
 TEST_F(CallScopeTest, a_call_on_another_thread_is_not_inside_this_threads_call) {

@@ -130,6 +130,26 @@ TEST_F(Neighbours, Neighbor_calls_tell_both_sides_of_a_ring_of_two_apart) {
 }
 
 /// Neighbours that stand there several times, and the rank itself.
+TEST_F(Neighbours, on_a_graph_without_edges_collectives_of_device_buffers_are_not_staged) {
+  const World world;
+  const std::vector<int> no_ends(static_cast<std::size_t>(world.size));
+  const int no_edge = 0;
+  MPI_Comm graph = MPI_COMM_NULL;
+  ASSERT_EQ(MPI_Graph_create(MPI_COMM_WORLD, world.size, no_ends.data(), &no_edge, 0, &graph), MPI_SUCCESS);
+  constexpr std::size_t count = 50'000;
+  Memory own(MemoryKind::device, count * sizeof(int), world.rank % gpu_count());
+  const Memory sum(MemoryKind::device, count * sizeof(int), world.rank % gpu_count());
+  const std::vector<int> ones(count, 1);
+  own.write(0, ones.data(), count * sizeof(int));
+  testing::internal::CaptureStderr();
+  MPI_Allreduce(own.data(), sum.data(), static_cast<int>(count), MPI_INT, MPI_SUM, graph);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "a line would say so";
+  std::vector<int> found(count);
+  sum.read(0, found.data(), count * sizeof(int));
+  EXPECT_EQ(found, std::vector<int>(count, world.size));
+  MPI_Comm_free(&graph);
+}
+
 TEST_F(Neighbours, Neighbor_calls_do_on_any_graph_what_they_do_on_host_buffers) {
   const World world;
   const int next = (world.rank + 1) % world.size;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "interpose/binding/mpi_header.hpp"
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/support/memory.hpp"
 
 extern "C" {

@@ -2,9 +2,9 @@
 // calling them.
 #pragma once
 
-#include <mpi.h>
-
 #include <string_view>
+
+#include "interpose/binding/mpi_level.hpp"
 
 extern "C" {
 #define PENSTOCK_ROW(owner, waits, name, ...) \

@@ -1,8 +1,6 @@
 // Names of symbols in shared libraries, by nm, and of the functions that have a row in the table.
 #pragma once
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -11,6 +9,8 @@
 #include <set>
 #include <sstream>
 #include <string>
+
+#include "interpose/binding/mpi_level.hpp"
 
 namespace penstock::test_support {
 
