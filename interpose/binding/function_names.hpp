@@ -34,6 +34,11 @@ inline constexpr Waiting waiting[] = {
 #include "interpose/binding/mpi_functions.def"
 };
 
+inline constexpr bool only_passed_on[] = {
+#define PENSTOCK_ROW(owner, ...) std::string_view(#owner) == "pass",
+#include "interpose/binding/mpi_functions.def"
+};
+
 }  // namespace detail
 
 /// Returns the name with its prefix: "MPI_Send". A literal.
@@ -46,6 +51,11 @@ inline constexpr Waiting waiting[] = {
   std::string_view name = name_of(function);
   if (name.ends_with("_c")) name.remove_suffix(2);
   return name;
+}
+
+/// Returns true if Penstock does nothing in the call but to record it.
+[[nodiscard]] constexpr bool is_only_passed_on(Function function) noexcept {
+  return detail::only_passed_on[static_cast<std::size_t>(function)];
 }
 
 /// Returns true if the call may last until another rank does something.

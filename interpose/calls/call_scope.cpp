@@ -135,7 +135,8 @@ void CallScope::begin_inside(const void* return_address) noexcept {
   if (stands_aside_) return;
   at_end_ = AtEnd::end_inside;
   transports::begin_next_call();
-  recording_ = record::is_on();
+  // a function of the program's that reduces asks about datatypes, and the outer call goes on
+  recording_ = record::is_on() && !is_only_passed_on(function_);
   if (!recording_) return;
   trace::OpenCall& outer = record::open_call();
   if (is_open(outer.call)) end_record_of(outer.call);

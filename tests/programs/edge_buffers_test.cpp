@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/programs/test_messages.hpp"
 
 namespace penstock::programs {
@@ -87,6 +88,25 @@ TEST(EdgeBuffers, messages_to_and_from_MPI_PROC_NULL_touch_nothing) {
   EXPECT_EQ(status.MPI_SOURCE, MPI_PROC_NULL);
   EXPECT_EQ(buffer.read(), payload(70000, 4));
 }
+
+#if PENSTOCK_HAS_MPI_4
+TEST(EdgeBuffers, an_exchange_behind_a_request_with_MPI_PROC_NULL_tells_it_as_the_source) {
+  const Buffer sent(MemoryKind::device, 5'000);
+  const Buffer received(MemoryKind::device, 5'000);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Isendrecv(sent.data(), sent.count(), MPI_BYTE, MPI_PROC_NULL, 1, received.data(), received.count(),
+                MPI_BYTE, MPI_PROC_NULL, 1, MPI_COMM_WORLD, &request);
+  MPI_Status status{};
+  status.MPI_SOURCE = 5;
+  status.MPI_TAG = 5;
+  MPI_Wait(&request, &status);
+  int count = -1;
+  MPI_Get_count(&status, MPI_BYTE, &count);
+  EXPECT_EQ(status.MPI_SOURCE, MPI_PROC_NULL);
+  EXPECT_EQ(status.MPI_TAG, MPI_ANY_TAG);
+  EXPECT_EQ(count, 0);
+}
+#endif
 
 TEST(EdgeBuffers, MPI_Sendrecv_with_MPI_PROC_NULL_on_one_side_delivers_the_other) {
   // a chain: everyone sends to the next rank, the last to nobody
