@@ -63,13 +63,16 @@ struct Collector {
   }
   void operator()(const trace::Module& record, const trace::BlockHeader&) { rank.modules.push_back(record); }
   void operator()(const trace::CallPath& record, const trace::BlockHeader&) { rank.add_part_of_path(record); }
-  /// One that is named after it was seen first has another record with its name.
+  /// One that is named later, or known to all its members only later, has another record that says so.
   void operator()(const trace::Communicator& record, const trace::BlockHeader&) {
     if (const std::size_t* const known = communicators.find(record.local_id); known == nullptr) {
       communicators[record.local_id] = rank.communicators.size();
       rank.communicators.push_back(record);
-    } else if (record.name != trace::no_string) {
-      rank.communicators[*known].name = record.name;
+    } else {
+      trace::Communicator& kept = rank.communicators[*known];
+      const std::uint32_t name = record.name != trace::no_string ? record.name : kept.name;
+      if (kept.global_id == 0) kept = record;
+      kept.name = name;
     }
   }
   void operator()(const trace::MpiCall& record, const trace::BlockHeader& block) {

@@ -131,7 +131,8 @@ void CallScope::stand_aside_asleep() noexcept {
 }
 
 void CallScope::begin_inside(const void* return_address) noexcept {
-  stands_aside_ = detail::call_depth > own_thread_depth || is_inside_mpi(return_address);
+  const bool is_penstocks = return_address == nullptr || detail::call_depth > own_thread_depth;
+  stands_aside_ = is_penstocks || is_inside_mpi(return_address);
   if (stands_aside_) return;
   at_end_ = AtEnd::end_inside;
   transports::begin_next_call();

@@ -28,6 +28,8 @@ inline constinit const std::atomic<unsigned>* unfinished_pieces = &no_pieces;
 /// Thread: the calling one only. Never throws. Inline, so that it costs only some ns with recording off.
 class CallScope {
  public:
+  /// `return_address`: null for what Penstock itself does inside of a call, which is no part of the
+  /// recording.
   CallScope(Function function, const void* return_address) noexcept
       : in_call_(detail::call_depth == 0 && (NodeDirectory::gpu_seen() || record::is_on())),
         function_(function) {

@@ -115,8 +115,8 @@ class PostingTurn {
 /// receive counts. Thread: any. Cost, where messages are not counted: a load.
 void close_receives(MPI_Comm communicator) noexcept;
 
-/// Called for messages that wrappers pass on uncounted, as they are sent or received inside another MPI call
-/// of this thread. Cost as above.
+/// Called for messages that wrappers pass on uncounted, as the MPI library sends or receives them inside of a
+/// call. Cost as above.
 void note_uncounted(MPI_Comm communicator) noexcept;
 
 /// Returns true if a wrapper has to pass its message on uncounted, and notes it.

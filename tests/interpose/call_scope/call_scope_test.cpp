@@ -77,6 +77,7 @@ TEST_F(CallScopeTest, a_call_that_the_program_makes_inside_another_is_served_and
       EXPECT_TRUE(inner.recording());
       EXPECT_TRUE(CallScope(Function::Send, &there).stands_aside()) << "the library's, inside of that";
       EXPECT_FALSE(CallScope(Function::Type_size, of_program).recording());
+      EXPECT_TRUE(CallScope(Function::Test, nullptr).stands_aside()) << "Penstock's own";
       RecorderDouble::set_clock(1'200);
     }
     RecorderDouble::set_clock(1'300);
