@@ -1,4 +1,4 @@
-// Which of MPI-4's functions <mpi.h> declares: MPICH 4 and Open MPI 6 have all; Open MPI 5, which calls
+// Says which of MPI-4's functions <mpi.h> declares: MPICH 4 and Open MPI 6 have all; Open MPI 5, which calls
 // itself MPI-3.1, has all but those with large counts.
 #pragma once
 

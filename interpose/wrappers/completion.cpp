@@ -69,8 +69,9 @@ void copy_status_to(const MPI_Status& status, MPI_Status* statuses, int index, b
   if (tells_error) statuses[index].MPI_ERROR = status.MPI_ERROR;
 }
 
-/// Takes the items' operations out of the table, for a wait by the MPI library itself, into `pending`: all of
-/// them, and true, or none, as envelopes may come. Others' operations have none.
+/// Moves the operations of all items out of the table into `pending`, for a wait by the MPI library itself
+/// (null where an item has none there), and returns true. Moves none, and returns false, if envelopes may
+/// come, which only polling finds.
 bool detach_all(std::span<UserRequest> items, std::unique_ptr<Pending>* pending) {
   if (must_poll() || !std::ranges::all_of(items, &UserRequest::may_detach)) return false;
   const RequestTable::Lock lock(request_table());
