@@ -11,6 +11,7 @@
 #include <string>
 
 #include "tests/analysis/job_test_main.hpp"
+#include "tests/analysis/ran_command.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
@@ -20,12 +21,15 @@ namespace {
 nlohmann::json report_of(const std::string& environment, const std::string& starts) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path().string();
-  EXPECT_EQ(
-      exit_code_of(fmt::format("{} {} 2 {} -- {} -o {}/recording {} --lattice 16 --sweeps 2 >{}/log 2>&1",
-                               mpi_launch, family, environment, starts, path, program, path)),
-      0);
-  EXPECT_EQ(
-      exit_code_of(fmt::format("{} report --json {}/recording >{}/report", penstock_command, path, path)), 0);
+  const std::string log = path + "/log";
+  EXPECT_EQ(exit_code_of(fmt::format("{} {} 2 {} -- {} -o {}/recording {} --lattice 16 --sweeps 2 >{} 2>&1",
+                                     mpi_launch, family, environment, starts, path, program, log)),
+            0)
+      << testing::content_of(log);
+  EXPECT_EQ(exit_code_of(fmt::format("{} report --json {}/recording >{}/report 2>{}", penstock_command, path,
+                                     path, log)),
+            0)
+      << testing::content_of(log);
   std::ifstream in(path + "/report");
   return nlohmann::json::parse(in);
 }

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/analysis/job_test_main.hpp"
+#include "tests/analysis/ran_command.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
@@ -22,11 +22,7 @@ class JobTrend : public ::testing::Test {
         fmt::format("{} {} 2 GIT_COMMIT=commit-{} SLURM_JOB_ID=7 -- {} run -o {} {} {} >{} 2>&1", mpi_launch,
                     family, name, penstock_command, at(name), program, arguments, at("log")));
   }
-  [[nodiscard]] std::string said() const { return content_of(at("log")); }
-  static std::string content_of(const std::string& file) {
-    std::ifstream in(file);
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  }
+  [[nodiscard]] std::string said() const { return testing::content_of(at("log")); }
 
  private:
   testing::TemporaryDirectory directory_;
@@ -44,8 +40,8 @@ TEST_F(JobTrend, has_the_runs_in_their_order_with_commit_job_steps_and_region) {
   ASSERT_EQ(exit_code_of(fmt::format("{} trend --json --step step --region 'sort particles' {} >{} 2>&1",
                                      penstock_command, runs, at("json"))),
             0)
-      << content_of(at("json"));
-  const nlohmann::json json = nlohmann::json::parse(content_of(at("json")));
+      << testing::content_of(at("json"));
+  const nlohmann::json json = nlohmann::json::parse(testing::content_of(at("json")));
   EXPECT_EQ(json.at("time_of"), "step");
   EXPECT_EQ(json.at("measure"), "exposed_communication");
   ASSERT_EQ(json.at("runs").size(), 3u);
@@ -64,7 +60,8 @@ TEST_F(JobTrend, has_the_runs_in_their_order_with_commit_job_steps_and_region) {
   ASSERT_EQ(remarks.size(), 1u) << remarks.dump();
   EXPECT_NE(remarks.at(0).get<std::string>().find("commands differ"), std::string::npos);
   ASSERT_EQ(exit_code_of(fmt::format("{} trend {} >{} 2>&1", penstock_command, runs, at("text"))), 0);
-  EXPECT_NE(content_of(at("text")).find("commit-3"), std::string::npos) << content_of(at("text"));
+  EXPECT_NE(testing::content_of(at("text")).find("commit-3"), std::string::npos)
+      << testing::content_of(at("text"));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "tests/analysis/job_test_main.hpp"
+#include "tests/analysis/ran_command.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
@@ -34,7 +35,7 @@ nlohmann::json report_at(Pace pace) {
       "{} run -o {}/recording {} --lattice 256x256x16 --sweeps 6 >{}/log 2>&1",
       mpi_launch, family, pace.copy_mb_per_s, pace.first_thread_ns, pace.second_thread_ns, penstock_command,
       path, program, path);
-  EXPECT_EQ(exit_code_of(command), 0) << command;
+  EXPECT_EQ(exit_code_of(command), 0) << command << "\n" << testing::content_of(path + "/log");
   EXPECT_EQ(exit_code_of(fmt::format("{} report --json --step sweep {}/recording >{}/report",
                                      penstock_command, path, path)),
             0);

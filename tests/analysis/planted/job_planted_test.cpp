@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "tests/analysis/job_test_main.hpp"
+#include "tests/analysis/ran_command.hpp"
 #include "tests/analysis/recording_builder.hpp"
 
 namespace penstock::analysis {
@@ -58,7 +59,7 @@ Recorded record(const Planted& planted, const std::string& options) {
   if (code == 77) {
     return {};
   }
-  EXPECT_EQ(code, 0) << planted.name;
+  EXPECT_EQ(code, 0) << planted.name << "\n" << testing::content_of(path + "/log");
   EXPECT_EQ(exit_code_of(fmt::format("{} report --json --step step {}/recording >{}/report", penstock_command,
                                      path, path)),
             0);
