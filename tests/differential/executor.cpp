@@ -169,6 +169,16 @@ void Executor::run() {
 }
 
 void Executor::perform(const Action& action) {
+  if (!action.inside) {
+    perform_here(action);
+  } else if (!run_in(*action.inside, test_support::Caller::rank, [&] { perform_here(action); })) {
+    fmt::print(stderr, "FAILED seed {} on rank {}: MPI has not called the {} once\n", program_.seed, rank_,
+               name_of(*action.inside));
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+}
+
+void Executor::perform_here(const Action& action) {
   const bool may_be_persistent = forms_ != Forms::persistent_collectives;
   using enum ActionKind;
   switch (action.kind) {

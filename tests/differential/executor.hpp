@@ -43,6 +43,8 @@ class Executor {
   void attach_buffer();
   void use_gpu();
   void perform(const Action& action);
+  /// In no callback, or in the action's already.
+  void perform_here(const Action& action);
   void perform_send(ActionKind kind, int index);
   void perform_receive(ActionKind kind, int index);
   void perform_sendrecv(int sent, int received);

@@ -49,6 +49,7 @@ class Generator {
     if (families_.freed) add_freed_handles(program_, random_of(7));
     if (families_.errors) add_planted_errors(program_, random_of(8));
     schedule(program_);
+    if (families_.callbacks) move_some_actions_into_callbacks(program_, random_of(11));
     return std::move(program_);
   }
 

@@ -31,5 +31,7 @@ void spread_some_messages(Program& program, Random random);
 void spread_some_collectives(Program& program, Random random, bool everywhere);
 void add_freed_handles(Program& program, Random random);
 void add_planted_errors(Program& program, Random random);
+/// After all actions have been scheduled.
+void move_some_actions_into_callbacks(Program& program, Random random);
 
 }  // namespace penstock::differential

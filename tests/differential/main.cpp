@@ -55,6 +55,7 @@ differential::Families families_of(const Options& options) {
   leave_out("freed", families.freed);
   leave_out("errors", families.errors);
   leave_out("finalize", families.finalize);
+  leave_out("callbacks", families.callbacks);
   return families;
 }
 
@@ -226,7 +227,7 @@ int main(int argument_count, char** arguments) {
   app.add_option("--skip", options.skip, "with --check: start after so many programs of the plain run");
   app.add_option("--communicators", options.communicators, "also make and free so many, and use some");
   app.add_option("--without", options.without,
-                 "leave these out: early, absolute, empty, freed, errors, finalize")
+                 "leave these out: early, absolute, empty, freed, errors, finalize, callbacks")
       ->delimiter(',');
   CLI11_PARSE(app, argument_count, arguments);
   if (options.plain_file.empty() && options.check_file.empty()) return app.exit(CLI::CallForHelp());

@@ -7,13 +7,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/differential/place.hpp"
 #include "tests/differential/planted.hpp"
+#include "tests/support/callbacks.hpp"
 
 namespace penstock::differential {
+
+using test_support::Callback;
 
 struct Message {
   int source = 0;  ///< ranks in the program, also where the communicator numbers them otherwise
@@ -167,6 +171,7 @@ struct Action {
   int index = 0;  ///< of the message, collective, race, unmatched receive; microseconds of a pause
   int other = 0;  ///< sendrecv: the message received
   std::vector<Operation> targets;  ///< completions: what must be complete when the action ends
+  std::optional<Callback> inside;  ///< that MPI calls on this rank for it
 };
 
 /// Ranks that a program may have. Of a larger job the others only meet with these between programs.
@@ -189,6 +194,7 @@ struct Families {
   bool freed = true;
   bool errors = true;
   bool finalize = true;
+  bool callbacks = true;
 };
 
 struct Program {

@@ -86,7 +86,7 @@ class Scheduler {
 
   Action& act(int rank, ActionKind kind, int index) {
     auto& actions = program_.actions[static_cast<std::size_t>(rank)];
-    actions.push_back({kind, index, 0, {}});
+    actions.push_back({kind, index, 0, {}, {}});
     return actions.back();
   }
   void leave_outstanding(int rank, OperationKind kind, int index) {

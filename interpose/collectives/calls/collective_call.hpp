@@ -81,6 +81,22 @@ struct CallOutcome {
   bool is_for_messages = false;        ///< false: only for kernels
   std::optional<OfferedKernel> kernel;
   std::uint16_t signature = 0;
+  std::vector<MPI_Datatype> datatypes;  ///< those of a deferred call's arguments
+
+  /// Adds the datatypes of arguments, or of Blocks. Call it before run().
+  template <typename... Used>
+  void uses(const Used&... used) {
+    if (deferred != nullptr) (add(used), ...);
+  }
+
+ private:
+  void add(MPI_Datatype datatype) {
+    if (datatypes.empty() || datatypes.back() != datatype) datatypes.push_back(datatype);
+  }
+  template <typename BlocksThere>
+  void add(const BlocksThere& blocks) {
+    for (int i = 0; i < blocks.count(); ++i) add(blocks.at(i).datatype);
+  }
 };
 
 template <typename Library>
@@ -286,7 +302,7 @@ class CollectiveCall : public LibraryCall<Library> {
         this->scope(),
         {this->name(), ErrorTarget::of(communicator), std::move(outcome.schedule), outcome.is_for_messages,
          std::move(outcome.kernel), one_shot != nullptr ? one_shot->context() : nullptr, outcome.signature,
-         std::move(staged), call_library(std::make_index_sequence<others>())},
+         std::move(staged), std::move(outcome.datatypes), call_library(std::make_index_sequence<others>())},
         std::get<others + 1>(all));
   }
 };

@@ -88,6 +88,7 @@ inline constexpr auto allgather = [](const auto& call, const void* send, auto se
       allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive, blocks,
                             equal_sizes(receive_count, receive_type), communicator, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(send_type, receive_type);
   stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks,
                   packed_equal(blocks, receive_type));
   return call.run(std::move(outcome), std::move(staged), communicator, send, send_count, send_type, receive,
@@ -105,6 +106,7 @@ inline constexpr auto allgatherv = [](const auto& call, const void* send, auto s
   CallOutcome outcome = allgather_by_messages(call, ranks, send, one_block(send_count, send_type), receive,
                                               blocks, KnownSizes{}, communicator, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(send_type, receive_type);
   // MPICH (4.0) cuts large ones by the extent of the datatype, which ranks may so have to have in common
   stage_allgather(staged, ranks, send, send_count, send_type, receive, blocks,
                   packed_placed(blocks, displacements, receive_type, Spacing::as_extent));
@@ -184,6 +186,7 @@ inline constexpr auto alltoall = [](const auto& call, const void* send, auto sen
       alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
                            equal_sizes(receive_count, receive_type), communicator, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(send_type, receive_type);
   stage_alltoall(staged, send, send_blocks, packed_equal(send_blocks, send_type), receive, receive_blocks,
                  packed_equal(receive_blocks, receive_type));
   return call.run(std::move(outcome), std::move(staged), communicator, send, send_count, send_type, receive,
@@ -202,6 +205,7 @@ inline constexpr auto alltoallv = [](const auto& call, const void* send, const a
   CallOutcome outcome = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
                                              KnownSizes{}, communicator, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(send_type, receive_type);
   stage_alltoall(staged, send, send_blocks, packed_placed(send_blocks, send_displacements, send_type),
                  receive, receive_blocks, packed_placed(receive_blocks, receive_displacements, receive_type));
   return call.run(std::move(outcome), std::move(staged), communicator, send, send_counts, send_displacements,
@@ -223,6 +227,8 @@ inline constexpr auto alltoallw = [](const auto& call, const void* send, const a
   CallOutcome outcome = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
                                              KnownSizes{}, communicator, request...);
   if (outcome.code) return *outcome.code;
+  if (send != MPI_IN_PLACE) outcome.uses(send_blocks);
+  outcome.uses(receive_blocks);
   stage_alltoall(staged, send, send_blocks, packed_individual(send_blocks, send_displacements, send_types),
                  receive, receive_blocks,
                  packed_individual(receive_blocks, receive_displacements, receive_types));

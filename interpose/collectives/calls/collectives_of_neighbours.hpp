@@ -66,6 +66,7 @@ int exchange_with_neighbours(const Call& call, MPI_Comm communicator, Sent kind,
   CallOutcome outcome =
       exchange_by_messages(call, communicator, kind, send, sent, receive, received, request...);
   if (outcome.code) return *outcome.code;
+  if (outcome.deferred != nullptr) outcome.uses(all_sent(), all_received());
   staged.read(send, sent_bytes, [&](PackedArgument& packed) { pack_sent(all_sent())(packed); });
   staged.use(receive, received_bytes, received_bytes,
              [&](PackedArgument& packed) { pack_received(all_received())(packed); });

@@ -59,6 +59,7 @@ inline constexpr auto allreduce = [](const auto& call, const void* send, void* r
   CallOutcome outcome =
       call.by_schedule(communicator, part.buffers(own, count, datatype), schedule, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(datatype);
   stage_reduction(staged, send, receive, vector, vector);
   return call.run(std::move(outcome), std::move(staged), communicator, send, receive, count, datatype,
                   operation, communicator, request...);
@@ -99,6 +100,7 @@ inline constexpr auto scan = [](const auto& call, const void* send, void* receiv
   CallOutcome outcome = scan_on_gpu(call, ranks, Prefix::inclusive, send, receive, count, datatype, operation,
                                     communicator, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(datatype);
   stage_reduction(staged, send, receive, vector, vector);
   return call.run(std::move(outcome), std::move(staged), communicator, send, receive, count, datatype,
                   operation, communicator, request...);
@@ -114,6 +116,7 @@ inline constexpr auto exscan = [](const auto& call, const void* send, void* rece
   CallOutcome outcome = scan_on_gpu(call, ranks, Prefix::exclusive, send, receive, count, datatype, operation,
                                     communicator, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(datatype);
   stage_reduction(staged, send, receive, vector, [&] { return ranks.rank == 0 ? ByteRange() : vector(); });
   return call.run(std::move(outcome), std::move(staged), communicator, send, receive, count, datatype,
                   operation, communicator, request...);
@@ -177,6 +180,7 @@ inline constexpr auto reduce_scatter = [](const auto& call, const void* send, vo
       call, ranks, send, receive, [&](int rank) { return static_cast<MPI_Count>(counts[rank]); }, datatype,
       operation, communicator, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(datatype);
   stage_reduction(
       staged, send, receive, [&] { return ByteRange(total(), datatype); },
       [&] { return ranks.rank < 0 ? ByteRange() : ByteRange(counts[ranks.rank], datatype); });
@@ -194,6 +198,7 @@ inline constexpr auto reduce_scatter_block = [](const auto& call, const void* se
       call, ranks, send, receive, [&](int) { return static_cast<MPI_Count>(count); }, datatype, operation,
       communicator, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(datatype);
   stage_reduction(
       staged, send, receive, [&] { return ByteRange(total, datatype); },
       [&] { return ByteRange(count, datatype); });

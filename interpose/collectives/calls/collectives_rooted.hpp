@@ -58,6 +58,7 @@ inline constexpr auto bcast = [](const auto& call, void* buffer, auto count, MPI
   CallOutcome outcome = map == nullptr ? call.by_messages(communicator, buffers, post, request...)
                                        : call.by_schedule(communicator, buffers, over_nodes, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(datatype);
   const auto packed = packed_elements(count, datatype);
   if (ranks.is_root(root)) {
     staged.read(buffer, message, packed);
@@ -129,6 +130,7 @@ inline constexpr auto gather = [](const auto& call, const void* send, auto send_
   CallOutcome outcome = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
                                            blocks, sizes, communicator, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(send_type, receive_type);
   stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks,
                packed_equal(blocks, receive_type));
   return call.run(std::move(outcome), std::move(staged), communicator, send, send_count, send_type, receive,
@@ -146,6 +148,7 @@ inline constexpr auto gatherv = [](const auto& call, const void* send, auto send
   CallOutcome outcome = gather_by_messages(call, ranks, root, send, one_block(send_count, send_type), receive,
                                            blocks, KnownSizes{}, communicator, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(send_type, receive_type);
   stage_gather(staged, ranks, root, send, send_count, send_type, receive, blocks,
                packed_placed(blocks, displacements, receive_type));
   return call.run(std::move(outcome), std::move(staged), communicator, send, send_count, send_type, receive,
@@ -216,6 +219,7 @@ inline constexpr auto scatter =
           scatter_by_messages(call, ranks, root, send, blocks, receive,
                               one_block(receive_count, receive_type), sizes, communicator, request...);
       if (outcome.code) return *outcome.code;
+      outcome.uses(send_type, receive_type);
       stage_scatter(staged, ranks, root, send, blocks, packed_equal(blocks, send_type), receive,
                     receive_count, receive_type);
       return call.run(std::move(outcome), std::move(staged), communicator, send, send_count, send_type,
@@ -235,6 +239,7 @@ inline constexpr auto scatterv = [](const auto& call, const void* send, const au
       scatter_by_messages(call, ranks, root, send, blocks, receive, one_block(receive_count, receive_type),
                           KnownSizes{}, communicator, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(send_type, receive_type);
   stage_scatter(staged, ranks, root, send, blocks, packed_placed(blocks, displacements, send_type), receive,
                 receive_count, receive_type);
   return call.run(std::move(outcome), std::move(staged), communicator, send, counts, displacements, send_type,
@@ -270,6 +275,7 @@ inline constexpr auto reduce = [](const auto& call, const void* send, void* rece
   CallOutcome outcome =
       call.by_schedule(communicator, part.buffers(own, count, datatype, root_number), schedule, request...);
   if (outcome.code) return *outcome.code;
+  outcome.uses(datatype);
   if (ranks.is_leaf(root)) staged.read(send, vector);
   if (ranks.is_root(root)) {
     staged.use(

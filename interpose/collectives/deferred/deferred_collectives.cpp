@@ -28,6 +28,7 @@ class DeferredCall {
         most_(most),
         messages_(messages),
         held_messages_(messages),
+        handles_kept_(std::move(work.datatypes)),
         mpi_call_(work.mpi_call),
         errors_(work.errors.kept()),
         schedule_(most != Decision::library ? std::move(work.schedule) : nullptr),

@@ -16,6 +16,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
@@ -40,6 +41,7 @@ struct DeferredWork {
   transports::cuda::ContextRef blocking_context;  ///< of blocking collectives by kernels; or null
   std::uint16_t signature;                        ///< of its arguments (vote_slots.hpp)
   StagedCall staged;
+  std::vector<MPI_Datatype> datatypes;  ///< those of the arguments
   /// Calls the MPI library's function on that communicator; returns its code.
   std::function<int(MPI_Comm, MPI_Request*)> call_library;
 };

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <map>
 #include <mutex>
-#include <set>
+#include <utility>
 
 #include "interpose/collectives/schedules/reduction_kind.hpp"
 #include "interpose/datatypes/datatype_contents.hpp"
@@ -15,8 +16,8 @@ struct Keepers {
   std::mutex lock;
   std::atomic<std::size_t> count{0};
   std::uint64_t newest = 0;
-  std::set<std::uint64_t> numbers;
-  std::list<FreedHandle> freed;  ///< ordered by newest_keeper
+  std::map<std::uint64_t, std::vector<MPI_Datatype>> datatypes;  ///< those of each keeper, by its number
+  std::list<FreedHandle> freed;                                  ///< ordered by newest_keeper
 };
 
 // never destroyed: static destructors of the application may complete calls
@@ -25,10 +26,13 @@ Keepers& keepers() {
   return all;
 }
 
-bool add(FreedHandle freed) {
+/// `is_needed(its datatypes)` returns whether a keeper needs the handle.
+template <typename IsNeeded>
+bool add(FreedHandle freed, IsNeeded is_needed) {
   Keepers& all = keepers();
   const std::lock_guard guard(all.lock);
-  if (all.numbers.empty()) return false;
+  if (std::ranges::none_of(all.datatypes, [&](const auto& one) { return is_needed(one.second); }))
+    return false;
   freed.newest_keeper = all.newest;
   all.freed.push_back(freed);
   return true;
@@ -36,21 +40,21 @@ bool add(FreedHandle freed) {
 
 }  // namespace
 
-HandlesKept::HandlesKept() {
+HandlesKept::HandlesKept(std::vector<MPI_Datatype> datatypes) {
   Keepers& all = keepers();
   const std::lock_guard guard(all.lock);
   number_ = ++all.newest;
-  all.numbers.insert(number_);
-  all.count.store(all.numbers.size());
+  all.datatypes.emplace(number_, std::move(datatypes));
+  all.count.store(all.datatypes.size());
 }
 
 void HandlesKept::end() noexcept {
   Keepers& all = keepers();
   const std::lock_guard guard(all.lock);
-  if (all.numbers.erase(number_) == 0) return;
-  all.count.store(all.numbers.size());
+  if (all.datatypes.erase(number_) == 0) return;
+  all.count.store(all.datatypes.size());
   const auto needed = std::ranges::find_if(all.freed, [&](const FreedHandle& one) {
-    return !all.numbers.empty() && *all.numbers.begin() <= one.newest_keeper;
+    return !all.datatypes.empty() && all.datatypes.begin()->first <= one.newest_keeper;
   });
   unneeded_.splice(unneeded_.end(), all.freed, all.freed.begin(), needed);
 }
@@ -65,12 +69,15 @@ HandlesKept::~HandlesKept() {
 
 bool free_datatype_later(MPI_Datatype datatype) {
   if (keepers().count.load() == 0 || datatype == MPI_DATATYPE_NULL) return false;
-  return !DatatypeContents::is_predefined(datatype) && add({.datatype = datatype});
+  return !DatatypeContents::is_predefined(datatype) &&
+         add({.datatype = datatype}, [&](const std::vector<MPI_Datatype>& used) {
+           return std::ranges::find(used, datatype) != used.end();
+         });
 }
 
 bool free_operation_later(MPI_Op operation) {
   if (keepers().count.load() == 0 || operation == MPI_OP_NULL || is_predefined(operation)) return false;
-  return add({.operation = operation});
+  return add({.operation = operation}, [](const auto&) { return true; });
 }
 
 }  // namespace penstock::interpose

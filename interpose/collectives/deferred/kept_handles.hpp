@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <list>
+#include <vector>
 
 namespace penstock::interpose {
 
@@ -16,10 +17,11 @@ struct FreedHandle {
   MPI_Op operation = MPI_OP_NULL;
 };
 
-/// Keeps valid, until it ends, what the program frees. Thread: any.
+/// Keeps valid, until it ends, these datatypes and all operations that the program frees. Other datatypes are
+/// freed at once: the program may expect that its functions that delete attributes are called. Thread: any.
 class HandlesKept {
  public:
-  HandlesKept();
+  explicit HandlesKept(std::vector<MPI_Datatype> datatypes);
   /// Frees handles that no call has needed since end(). That may call the program's functions that delete
   /// attributes of datatypes, which may wait for other threads: do not destroy it under a lock.
   ~HandlesKept();
