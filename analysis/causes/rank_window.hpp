@@ -23,6 +23,7 @@ struct RankWindow {
   std::size_t position = 0;                 ///< in the MessageIndex
   std::vector<std::uint64_t> step_bounds;   ///< of the steps, the only part that is counted; empty: all is
                                             ///< counted
+  bool lacks_steps = false;                 ///< steps are counted, and the rank has none: it is left out
   Interval window;                          ///< the part that is counted
   Timeline timeline;                        ///< within the window
   std::vector<std::uint32_t> site_of_call;  ///< of calls that communicate, in the SiteTable; else no_site

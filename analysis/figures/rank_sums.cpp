@@ -1,5 +1,7 @@
 #include "analysis/figures/rank_sums.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -35,6 +37,7 @@ void add_header(const RankInput& input, RankFigures& figures) {
     figures.clock_error_ns = rank.header.clock_error_ns;
   }
   figures.is_counted = input.is_counted;
+  figures.lacks_steps = input.window.lacks_steps;
 }
 
 void add_run(const RankInput& input, RankFigures& figures) {
@@ -145,6 +148,11 @@ void RankSums::finish(Report& report, SiteNames&) {
   report.recorded_part = recorded_part_of(ranks_);
   std::sort(ranks_.begin(), ranks_.end(),
             [](const RankFigures& left, const RankFigures& right) { return left.rank < right.rank; });
+  for (const RankFigures& rank : ranks_) {
+    if (rank.lacks_steps)
+      report.flaws.push_back({fmt::format("rank-{}.penstock", rank.rank), std::nullopt,
+                              "no step in it, so this rank is not counted"});
+  }
   report.ranks = std::move(ranks_);
 }
 

@@ -48,6 +48,7 @@ void count_ranks(const Counting& counting, std::span<const std::size_t> position
         window.own_known = joined.job.own_known[window.position];
         window.step_bounds = counting.mark ? step_bounds(window.rank, *counting.mark, joined.sites)
                                            : std::vector<std::uint64_t>{};
+        window.lacks_steps = counting.mark && window.step_bounds.empty();
         part.emplace(counting);
         part->metrics.add(window);
       },

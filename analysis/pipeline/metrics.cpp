@@ -21,15 +21,16 @@ void Metrics::add(RankWindow& window) {
   const bool shows_exposed = context_.choice.measure == Measure::exposed_communication;
   const IntervalSet nothing;
   NameIds names(trace.strings, context_.strings);
-  RankInput rank{trace,
-                 window,
-                 names,
-                 context_.axis.of(context_.index.host_of(trace)),
-                 !shows_exposed || (trace.has(trace::feature::kernels) && trace.used_gpu()),
-                 shows_exposed ? window.timeline.exposed : window.timeline.host,
-                 shows_exposed ? window.timeline.kernels : nothing,
-                 {},
-                 {}};
+  RankInput rank{
+      trace,
+      window,
+      names,
+      context_.axis.of(context_.index.host_of(trace)),
+      !window.lacks_steps && (!shows_exposed || (trace.has(trace::feature::kernels) && trace.used_gpu())),
+      shows_exposed ? window.timeline.exposed : window.timeline.host,
+      shows_exposed ? window.timeline.kernels : nothing,
+      {},
+      {}};
   if (!window.step_bounds.empty()) {
     const auto in_run = [&](std::uint64_t time_ns) {
       return std::clamp(time_ns, trace.begin_ns, trace.end_ns);

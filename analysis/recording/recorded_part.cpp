@@ -12,11 +12,16 @@ namespace {
 
 constexpr std::uint64_t records_per_block = trace::block_bytes / trace::record_bytes - 1;
 
+/// Those that begin with the time of their begin and that of their end.
 template <typename Record>
-constexpr bool is_timed =
-    !std::is_same_v<Record, trace::Text> && !std::is_same_v<Record, trace::Module> &&
-    !std::is_same_v<Record, trace::Communicator> && !std::is_same_v<Record, trace::Notice> &&
-    !std::is_same_v<Record, trace::Thread> && !std::is_same_v<Record, trace::Fact>;
+constexpr bool is_timed = requires(Record record) {
+  record.begin_ns;
+  record.end_ns;
+}
+|| requires(Record record) {
+  record.post_ns;
+  record.complete_ns;
+};
 
 /// Finds how far each lane came; one that filled its last block may have had more records.
 struct LaneEnds {

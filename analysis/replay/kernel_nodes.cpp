@@ -78,7 +78,13 @@ std::vector<RankLayout::Kernel> ReplayGraph::add_kernels(
     if (!was_queued) {
       if (const NodeId launch = last_before(own.host, is_launch_known ? launched_ns : begin_ns);
           launch != none) {
-        loose_edges_.push_back({node, {.from = launch, .lag_ns = begin_ns - nodes_[launch].observed_ns}});
+        const std::uint64_t lag_ns = begin_ns - nodes_[launch].observed_ns;
+        Edge edge{.from = launch, .lag_ns = lag_ns};
+        const std::uint64_t launch_ns = is_launch_known ? begin_ns - launched_ns : lag_ns;
+        edge.launch_ns =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>({launch_ns, lag_ns, Edge::most_launch_ns})) &
+            Edge::most_launch_ns;
+        loose_edges_.push_back({node, edge});
       }
     }
     if (last == none || nodes_[node].observed_ns >= last_end_ns) {

@@ -238,7 +238,9 @@ void ReplayGraph::connect() {
     }
     const std::uint64_t lag_ns = moment.time_ns - nodes_[from].observed_ns;
     if (!moment.of_kernel || lag_ns <= notice_ns(is_simulated_)) {
-      loose_edges_.push_back({moment.node, {from, moment.is_progress, moment.of_kernel ? 0 : lag_ns}});
+      loose_edges_.push_back(
+          {moment.node,
+           {.from = from, .is_progress = moment.is_progress, .lag_ns = moment.of_kernel ? 0 : lag_ns}});
     }
   }
   std::stable_sort(loose_edges_.begin(), loose_edges_.end(),
@@ -255,8 +257,8 @@ void ReplayGraph::connect() {
       node.first_edge = static_cast<std::uint32_t>(edges_.size());
     }
     ++node.edges;
-    edges_.push_back(
-        {edge.from, edge.is_progress, std::min(edge.lag_ns, limit_ns - nodes_[edge.from].observed_ns)});
+    edges_.push_back(edge);
+    edges_.back().lag_ns = std::min(edge.lag_ns, limit_ns - nodes_[edge.from].observed_ns);
   }
   loose_edges_ = {};
   moments_ = {};

@@ -127,9 +127,11 @@ class ReplayGraph {
     bool waits_for_root = false;
   };
   struct Edge {
+    static constexpr std::uint32_t most_launch_ns = 0x7fff'ffff;
     NodeId from;
-    bool is_progress = false;  ///< `from` is the other side's return into MPI
-    std::uint64_t lag_ns;      ///< after `from`
+    std::uint32_t is_progress : 1 = false;  ///< `from` is the other side's return into MPI
+    std::uint32_t launch_ns : 31 = 0;       ///< the lag's last part, no host code: the launch of a kernel
+    std::uint64_t lag_ns;                   ///< after `from`
   };
   /// A moment of another rank, kept until join() knows its nodes.
   struct Moment {

@@ -70,15 +70,20 @@ bool ReplayGraph::is_left_out(const Scenario& scenario, const Node& node, const 
           has(scenario.without_collective, node.collective));
 }
 
-/// Returns an edge's lag: behind a host's node (a launch, a post that is no call of its own), less the host's
-/// time that is left out.
+/// Returns an edge's lag. Behind a host's node (a post that is no call of its own, a kernel that is launched
+/// later) it is host code as other is, but for the launch.
 std::uint64_t ReplayGraph::lag_in(const Scenario& scenario, const Edge& edge) const {
   const Node& from = nodes_[edge.from];
-  if (edge.lag_ns == 0 || from.work == Work::kernel || from.position >= scenario.without_host.size()) {
+  if (edge.lag_ns == 0 || from.work == Work::kernel) {
     return edge.lag_ns;
   }
-  return edge.lag_ns - scenario.without_host[from.position].measure_within_ns(from.observed_ns,
-                                                                              from.observed_ns + edge.lag_ns);
+  const std::uint64_t launch_ns = std::min<std::uint64_t>(edge.launch_ns, edge.lag_ns);
+  std::uint64_t host_ns = edge.lag_ns - launch_ns;
+  if (from.position < scenario.without_host.size()) {
+    host_ns -=
+        scenario.without_host[from.position].measure_within_ns(from.observed_ns, from.observed_ns + host_ns);
+  }
+  return scaled(host_ns, factor_of(scenario.computing, from.position)) + launch_ns;
 }
 
 void ReplayGraph::run(const Scenario& scenario, std::vector<NodeId>* binding) {

@@ -41,6 +41,7 @@ struct RankFigures {
       0;  ///< its GPU computes, or its host is in neither MPI nor CUDA synchronisation
   std::uint64_t gpu_busy_ns = 0;  ///< kernels and copies, the application's and others
   bool is_counted = false;        ///< this rank is part of the report's sums
+  bool lacks_steps = false;       ///< it is not, as it has no step
   std::uint64_t counted_ns = 0;   ///< exposed_ns or host_ns, by the report's measure
   TimeByCause by_cause{};         ///< sums to counted_ns
   TimeByCause within_error{};
@@ -62,7 +63,7 @@ struct RankFigures {
     archive(rank, host, finished, used_gpu, kernels_known, launches_known, run_ns, recorded_ns, known_ns,
             recorded_from_ns, known_from_ns, ends_early, is_of_window, awaits_window, total_ns, kernels_ns,
             host_ns, in_flight_ns, communication_ns, exposed_ns, upper_bound_ns, hidden_ns,
-            cuda_synchronisation_ns, computing_ns, gpu_busy_ns, is_counted, counted_ns, by_cause,
+            cuda_synchronisation_ns, computing_ns, gpu_busy_ns, is_counted, lacks_steps, counted_ns, by_cause,
             within_error, records, dropped_records, dropped_gpu_records, start_cost_ns, finish_cost_ns,
             own_cost_ns, clock_error_ns);
   }

@@ -133,10 +133,15 @@ void cut_off(const std::filesystem::path& file, std::size_t blocks) {
       file, trace::file_header_bytes + blocks * trace::block_bytes + 11 * trace::record_bytes);
 }
 
-/// Runs from 0 to 4,000,000, in MPI for half of each 100. Another thread made some calls at the begin.
+/// Runs from 0 to 4,000,000, in MPI for half of each 100. Another thread made some calls at the begin, by a
+/// path whose addresses are larger than all times.
 RecordingBuilder half_in_mpi_by_two_threads(std::int32_t rank, std::int32_t ranks) {
   RecordingBuilder builder(rank, ranks);
-  builder.runs(0, 4'000'000).kernel(0, 1).call({.function = "MPI_Probe", .begin = 2, .end = 4}).on_lane(1);
+  const std::uint64_t site = builder.path({0x7fff'0000'1000, 0x7fff'0000'2000});
+  builder.runs(0, 4'000'000)
+      .kernel(0, 1)
+      .call({.function = "MPI_Probe", .begin = 2, .end = 4, .call_site = site})
+      .on_lane(1);
   for (std::uint64_t i = 0; i < 40'000; ++i) {
     builder.call({.function = "MPI_Recv", .begin = i * 100 + 50, .end = i * 100 + 100});
   }

@@ -1,6 +1,7 @@
 // Jobs run again with other weights: answers by hand, and a small simulator whose jobs are really changed.
 // Times are ns.
 #include <gtest/gtest.h>
+#include <array>
 
 #include <algorithm>
 #include <cmath>
@@ -86,6 +87,57 @@ TEST_P(Replay, a_balanced_job_is_predicted_as_it_turns_out) {
   ASSERT_TRUE(report.replay);
   changed.kernel_ns = std::vector<std::uint64_t>(4, 110'000);
   expect_close(total_of(*report.replay, "balanced"), simulate(changed).total_ns, 0.02);
+}
+
+/// Two ranks with so much host code in front of each exchange by MPI_Irecv, MPI_Isend and MPI_Waitall.
+Simulated exchange_by_requests(const std::array<std::uint64_t, 2>& host_ns) {
+  constexpr std::uint64_t wire_ns = 4'000;
+  Simulated job;
+  for (std::int32_t rank = 0; rank < 2; ++rank) job.ranks.emplace_back(rank, 2);
+  const std::uint64_t step_ns = std::max(host_ns[0], host_ns[1]) + 30 + wire_ns;
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    const std::uint64_t end = (step + 1) * step_ns;
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      const std::uint64_t posted = step * step_ns + host_ns[rank];
+      const auto peer = static_cast<std::int32_t>(1 - rank);
+      const auto key = [step](std::size_t sender) { return (std::uint64_t{sender} + 1) << 40 | (step + 1); };
+      job.ranks[rank]
+          .call({.function = "MPI_Irecv",
+                 .begin = posted,
+                 .end = posted + 10,
+                 .bytes = 4096,
+                 .call_site = 1,
+                 .waits = 0})
+          .call({.function = "MPI_Isend",
+                 .begin = posted + 20,
+                 .end = posted + 30,
+                 .bytes = 4096,
+                 .call_site = 2,
+                 .waits = 0})
+          .call({.function = "MPI_Waitall", .begin = posted + 30, .end = end, .call_site = 3})
+          .half({.direction = Direction::receive,
+                 .peer = peer,
+                 .post = posted,
+                 .complete = end,
+                 .bytes = 4096,
+                 .key = key(1 - rank)})
+          .half({.direction = Direction::send,
+                 .peer = peer,
+                 .post = posted + 20,
+                 .complete = end,
+                 .bytes = 4096,
+                 .key = key(rank)});
+    }
+    job.total_ns = end;
+  }
+  for (RecordingBuilder& each : job.ranks) each.runs(0, job.total_ns);
+  return job;
+}
+
+TEST(ReplayOfRequests, a_balanced_job_is_predicted_as_it_turns_out) {
+  const Report report = whole_report_on(exchange_by_requests({10'000, 50'000}).ranks);
+  ASSERT_TRUE(report.replay) << report.why_no_replay;
+  expect_close(total_of(*report.replay, "balanced"), exchange_by_requests({30'000, 30'000}).total_ns, 0.02);
 }
 
 TEST_P(Replay, kernels_of_another_length_are_predicted_as_the_changed_job_turns_out) {

@@ -397,5 +397,22 @@ TEST(Steps, a_range_that_nobody_has_is_said_and_the_whole_run_counted) {
   EXPECT_EQ(report.flaws[0].what, "no NVTX range \"sweep\" in it, so the whole run is counted");
 }
 
+TEST(NamedSteps, leave_out_ranks_that_have_none_of_them_and_say_so) {
+  std::vector<RecordingBuilder> ranks;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RecordingBuilder& builder = ranks.emplace_back(rank, 2);
+    builder.runs(0, 1'000).kernel(0, 1);
+    for (std::uint64_t step = 0; step < 4 && rank == 1; ++step) {
+      builder.range("it", 100 + step * 100, 200 + step * 100);
+    }
+  }
+  const Report report = report_on(ranks, {.step_range = "it"});
+  EXPECT_EQ(report.counted_ranks, 1u);
+  EXPECT_FALSE(report.ranks.at(0).is_counted);
+  EXPECT_EQ(report.total_ns, 400u);
+  ASSERT_EQ(report.flaws.size(), 1u);
+  EXPECT_EQ(report.flaws[0].file, "rank-0.penstock");
+}
+
 }  // namespace
 }  // namespace penstock::analysis

@@ -182,11 +182,11 @@ class Adviser {
         }
       }
       add({AdviceKind::pass_device_pointers, row.exposed_copies_ns,
-           fmt::format(
-               "Pass the device pointer to {}: {} messages, {}, are copied from or to the GPU by hand, "
-               "which takes {} a rank, {} of it while no kernel runs.",
-               calls, count_text(sum.messages), bytes_text(sum.bytes), time(sum.copies_ns),
-               time(sum.exposed_copies_ns)),
+           fmt::format("Pass the device pointer to {}: {} copies from or to the GPU by hand, {}, take {} a "
+                       "rank, {} of "
+                       "it while no kernel runs.",
+                       calls, count_text(sum.messages), bytes_text(sum.bytes), time(sum.copies_ns),
+                       time(sum.exposed_copies_ns)),
            "staging_by_hand", number},
           change);
     }
