@@ -249,8 +249,11 @@ int detach_memory(Window& window, const void* base) {
 int free_window(const std::shared_ptr<Window>& window, MPI_Win* handle) {
   if (const int code = epochs::end_all(*window); code != MPI_SUCCESS) return code;
   window->note_freed();
-  forget_own_window(*handle);
-  return PMPI_Win_free(handle);
+  // the program's functions that delete attributes may still ask about the window
+  const MPI_Win freed = *handle;
+  const int code = PMPI_Win_free(handle);
+  forget_own_window(freed, window);
+  return code;
 }
 
 }  // namespace penstock::interpose

@@ -15,6 +15,7 @@
 #include "interpose/calls/errors.hpp"
 #include "interpose/calls/window_record.hpp"
 #include "interpose/progress/gathering.hpp"
+#include "interpose/progress/progress.hpp"
 #include "interpose/windows/staged_accesses.hpp"
 #include "interpose/windows/window_calls.hpp"
 #include "interpose/windows/window_table.hpp"
@@ -108,6 +109,10 @@ int carry_out_on_window([[maybe_unused]] CallScope& scope, Library library, Argu
       return attach_to_librarys(by_library, arguments...);
     } else if constexpr (window_buffers_of(function) != WindowBuffers::none) {
       return access_by_library<function>(scope, handle, library, arguments...);
+    } else if constexpr (function == Function::Win_test) {
+      const int code = by_library();
+      progress();  // a program that polls makes progress, whatever it polls for
+      return code;
     } else {
       return synchronise_by_library<function>(handle, among_all, arguments...);
     }

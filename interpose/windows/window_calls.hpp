@@ -169,7 +169,7 @@ int create_window(const char* mpi_call, Library by_library, void* base, MPI_Aint
                   MPI_Info info, MPI_Comm communicator, MPI_Win* handle) {
   const WindowArguments arguments{base, size, unit, info, communicator};
   if (maker_of(arguments) == Maker::ours) return make_window(arguments, handle);
-  if (is_out_of_reach(base)) return ErrorTarget::of(communicator).refuse_device_buffer(mpi_call);
+  if (size > 0 && is_out_of_reach(base)) return ErrorTarget::of(communicator).refuse_device_buffer(mpi_call);
   return by_library();
 }
 
@@ -190,9 +190,10 @@ int create_dynamic_window(Library by_library, MPI_Info info, MPI_Comm communicat
 
 /// On a window of the library's.
 template <typename Library>
-int attach_to_librarys(Library by_library, MPI_Win window, void* base, MPI_Aint) {
-  return is_out_of_reach(base) ? ErrorTarget::of_window(window).refuse_device_buffer("MPI_Win_attach")
-                               : by_library();
+int attach_to_librarys(Library by_library, MPI_Win window, void* base, MPI_Aint size) {
+  return size > 0 && is_out_of_reach(base)
+             ? ErrorTarget::of_window(window).refuse_device_buffer("MPI_Win_attach")
+             : by_library();
 }
 
 }  // namespace penstock::interpose

@@ -37,12 +37,12 @@ void note_own_window(MPI_Win handle, std::shared_ptr<Window> window) {
   own_window_count.store(all.windows.size(), std::memory_order_release);
 }
 
-void forget_own_window(MPI_Win handle) noexcept {
+void forget_own_window(MPI_Win handle, const std::shared_ptr<Window>& window) noexcept {
   std::shared_ptr<Window> forgotten;  // destroyed after the lock is released
   OwnWindows& all = own_windows();
   const std::lock_guard guard(all.lock);
   const auto found = all.windows.find(handle);
-  if (found == all.windows.end()) return;
+  if (found == all.windows.end() || found->second != window) return;  // the handle names another one by now
   forgotten = std::move(found->second);
   all.windows.erase(found);
   own_window_count.store(all.windows.size(), std::memory_order_release);

@@ -13,6 +13,6 @@ class Window;
 [[nodiscard]] std::shared_ptr<Window> find_window(MPI_Win handle) noexcept;
 /// Errors: std::bad_alloc.
 void note_own_window(MPI_Win handle, std::shared_ptr<Window> window);
-void forget_own_window(MPI_Win handle) noexcept;
+void forget_own_window(MPI_Win handle, const std::shared_ptr<Window>& window) noexcept;
 
 }  // namespace penstock::interpose

@@ -48,6 +48,51 @@ TEST(DeviceWindows, have_the_attributes_of_the_callers_memory) {
   EXPECT_EQ(*number, MPI_WIN_UNIFIED);
 }
 
+/// In a window of one member's device memory the library has no base of its own.
+TEST(DeviceWindows, have_their_attributes_in_delete_callbacks_too) {
+  static void* base;
+  static MPI_Aint size;
+  const auto look = [](MPI_Win window, int, void*, void*) {
+    int flag = 0;
+    MPI_Aint* found = nullptr;
+    MPI_Win_get_attr(window, MPI_WIN_BASE, static_cast<void*>(&base), &flag);
+    MPI_Win_get_attr(window, MPI_WIN_SIZE, static_cast<void*>(&found), &flag);
+    size = flag != 0 ? *found : 0;
+    return MPI_SUCCESS;
+  };
+  const Elements<int> elements(MemoryKind::device, 300);
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_create(elements.data(), 1200, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  int key = 0;
+  MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, look, &key, nullptr);
+  MPI_Win_set_attr(window, key, nullptr);
+  MPI_Win_free_keyval(&key);
+  base = nullptr;
+  size = 0;
+  MPI_Win_free(&window);
+  EXPECT_EQ(base, elements.data());
+  EXPECT_EQ(size, 1200);
+}
+
+/// Its base may lie anywhere.
+TEST(DeviceWindows, of_which_no_member_has_bytes_are_the_librarys) {
+  if (!library_makes_windows()) GTEST_SKIP() << "this MPI makes no windows here";
+  const Elements<int> elements(MemoryKind::device, 1);
+  MPI_Win window = MPI_WIN_NULL;
+  EXPECT_EQ(MPI_Win_create(elements.data(), 0, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &window), MPI_SUCCESS);
+  MPI_Win_free(&window);
+}
+
+TEST(DeviceWindows, may_have_members_without_bytes_beside_others_on_the_host) {
+  if (!library_makes_windows()) GTEST_SKIP() << "this MPI makes no windows here";
+  const bool has_bytes = rank() == 0;
+  const Elements<int> elements(has_bytes ? MemoryKind::pageable : MemoryKind::device, 10);
+  MPI_Win window = MPI_WIN_NULL;
+  EXPECT_EQ(MPI_Win_create(elements.data(), has_bytes ? 40 : 0, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &window),
+            MPI_SUCCESS);
+  MPI_Win_free(&window);
+}
+
 int copied_attributes = 0;
 int count_deletion(MPI_Win, int, void*, void*) {
   ++copied_attributes;
