@@ -13,6 +13,7 @@ namespace {
 std::atomic<bool> has_seen_init{false};
 std::atomic<bool> has_seen_other_use{false};
 std::atomic<bool> has_told_of_session{false};
+std::atomic<int> open_sessions{0};
 
 /// Returns true for functions that no program calls before MPI is initialised: those that take a
 /// communicator, and the start of a session. A few are enough, since every program calls one of them.
@@ -51,11 +52,14 @@ __attribute__((destructor)) void say_at_exit() noexcept {
 
 void note_call_while_asleep(Function function) noexcept {
 #if PENSTOCK_HAS_MPI_4
+  if (function == Function::Session_init) ++open_sessions;
+  if (function == Function::Session_finalize) --open_sessions;
   // said at once: a device buffer that the MPI library gets may end the job
   if (function == Function::Session_init && is_meant() &&
       !has_told_of_session.exchange(true, std::memory_order_relaxed)) {
     record::notice(
-        "MPI_Session_init before MPI_Init: until MPI_Init no GPU buffers are moved, and nothing is recorded");
+        "MPI_Session_init before MPI_Init: until MPI_Init no GPU buffers are moved, and nothing is recorded; "
+        "behind it device messages are staged");
   }
 #endif
   if (function == Function::Init || function == Function::Init_thread) {
@@ -63,6 +67,10 @@ void note_call_while_asleep(Function function) noexcept {
   } else if (needs_initialised_mpi(function)) {
     has_seen_other_use.store(true, std::memory_order_relaxed);
   }
+}
+
+bool has_session_before_init() noexcept {
+  return open_sessions.load(std::memory_order_relaxed) > 0;
 }
 
 }  // namespace penstock::interpose

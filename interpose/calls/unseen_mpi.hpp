@@ -9,5 +9,7 @@ namespace penstock::interpose {
 
 /// Records a wrapper's call before MPI_Init or after MPI_Finalize. Thread: any.
 void note_call_while_asleep(Function function) noexcept;
+/// Returns whether a session has begun before MPI_Init, and has not ended. Thread: any.
+[[nodiscard]] bool has_session_before_init() noexcept;
 
 }  // namespace penstock::interpose

@@ -38,8 +38,9 @@ bool parse(std::string_view text, bool& value) {
 }
 
 bool parse(std::string_view text, std::string& value) {
+  if (text.empty()) return false;
   value = text;
-  return !text.empty();
+  return true;
 }
 
 bool parse(std::string_view text, std::uint64_t& value) {

@@ -74,6 +74,7 @@ void RequestTable::link(RequestEntry* entry) noexcept {
   first_ = entry;
   if (unlooked_at_ == nullptr) unlooked_at_ = entry;
   entry->filed = Filed::idle;
+  entry->settled_by = 0;
   file(*entry);
 }
 
@@ -175,6 +176,7 @@ int RequestTable::release(RequestEntry* entry, MPI_Status& status, int& library_
     copy_without_error(entry->status, status);
     if (kind == Handle::persistent) {
       entry->active = entry->arrived = entry->finished = false;
+      entry->settled_by = 0;
       file(*entry);
     } else {
       // erased before the MPI library may reuse the handle
@@ -435,16 +437,30 @@ bool RequestTable::has_need(Pending::Progress need) {
   return false;
 }
 
+bool RequestTable::must_settle(std::uint64_t number) {
+  const Lock lock(*this);
+  for (const RequestEntry* entry = busy_; entry != nullptr; entry = entry->filed_next) {
+    const bool is_awaited = entry->settled_by != 0 && entry->settled_by <= number;
+    if (is_awaited && need_of(*entry) == Pending::Progress::always) return true;
+  }
+  return false;
+}
+
+/// What other threads begin meanwhile is not waited for: they may go on for ever.
 void RequestTable::settle(const std::function<bool()>& others_have_come) {
+  std::uint64_t number = 0;
   {
     const Lock lock(*this);
+    number = ++newest_settle_;
+    for (RequestEntry* entry = first_; entry != nullptr; entry = entry->next) {
+      if (entry->active && entry->settled_by == 0) entry->settled_by = number;
+    }
     // leaving() neither links entries nor unlinks any
     for (RequestEntry* entry = busy_; entry != nullptr; entry = entry->filed_next) {
       if (need_of(*entry) != Pending::Progress::none) entry->operation.pending->leaving();
     }
   }
-  for (Backoff backoff; has_need(Pending::Progress::always) && !others_have_come(); backoff.pause())
-    progress();
+  for (Backoff backoff; must_settle(number) && !others_have_come(); backoff.pause()) progress();
 }
 
 void RequestTable::drain(std::uint64_t limit_ns) {

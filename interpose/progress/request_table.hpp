@@ -51,12 +51,13 @@ struct RequestEntry {
   RequestEntry* filed_next = nullptr;
   Handle kind = Handle::own;
   Filed filed = Filed::out;
-  bool is_counted = false;   ///< among the unfinished operations
-  bool active = true;        ///< false: persistent and not started
-  bool arrived = false;      ///< the operation's request is complete (kept until release)
-  bool finished = false;     ///< all of its pending work is done too
-  bool orphan = false;       ///< the user freed the request; progress completes it
-  bool is_attended = false;  ///< a call that waits for it steps it in every round, so progress() need not
+  bool is_counted = false;       ///< among the unfinished operations
+  bool active = true;            ///< false: persistent and not started
+  bool arrived = false;          ///< the operation's request is complete (kept until release)
+  bool finished = false;         ///< all of its pending work is done too
+  bool orphan = false;           ///< the user freed the request; progress completes it
+  bool is_attended = false;      ///< a call that waits for it steps it in every round, so progress() need not
+  std::uint64_t settled_by = 0;  ///< number of the first settle() since it began that waits for it; 0: none
 };
 
 /// Thread: one at a time is inside MPI. With MPI_THREAD_MULTIPLE, callers hold Lock where a comment requires
@@ -189,6 +190,8 @@ class RequestTable {
  private:
   /// Returns true if some entry has this need, `always` or `open_ended`. Takes Lock.
   [[nodiscard]] bool has_need(Pending::Progress need);
+  /// Returns true if entries for which that settle() waits must be stepped. Takes Lock.
+  [[nodiscard]] bool must_settle(std::uint64_t number);
   void step(bool release_orphans);
   /// Returns true if it takes orphans and there are finished ones to release. Takes Lock.
   [[nodiscard]] bool advance_all(bool takes_orphans);
@@ -218,6 +221,7 @@ class RequestTable {
   HandleTable<RequestEntry> table_;
   std::deque<RequestEntry> pool_;  ///< entries never move; free ones are reused
   std::vector<RequestEntry*> free_;
+  std::uint64_t newest_settle_ = 0;           ///< number of the last settle()
   RequestEntry* first_ = nullptr;             ///< entries in the table and orphans, newest first
   RequestEntry* finished_orphans_ = nullptr;  ///< a separate list, linked by `next`
   RequestEntry* unlooked_at_ = nullptr;       ///< the oldest entry that begin_large_arrivals() has not passed

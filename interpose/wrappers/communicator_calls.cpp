@@ -13,6 +13,7 @@
 #include "interpose/posted/posted_counts.hpp"
 #include "interpose/progress/gathering.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/record/recorder.hpp"
 
 #define PENSTOCK_CALLER __builtin_return_address(0)
 
@@ -242,9 +243,21 @@ PENSTOCK_EXPORT int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* 
                 [&] { return PMPI_Intercomm_merge(intercomm, high, newintracomm); });
 }
 
+namespace {
+
+void tell_of_spawned() noexcept {
+  penstock::record::notice(
+      "MPI_Comm_spawn: what it starts runs without Penstock, and its GPU buffers may end it, unless the "
+      "command "
+      "is penstock run or the launcher passes LD_PRELOAD on");
+}
+
+}  // namespace
+
 PENSTOCK_EXPORT int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root,
                                    MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]) {
   return create(Function::Comm_spawn, PENSTOCK_CALLER, comm, intercomm, [&] {
+    tell_of_spawned();
     return PMPI_Comm_spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
   });
 }
@@ -254,6 +267,7 @@ PENSTOCK_EXPORT int MPI_Comm_spawn_multiple(int count, char* array_of_commands[]
                                             int root, MPI_Comm comm, MPI_Comm* intercomm,
                                             int array_of_errcodes[]) {
   return create(Function::Comm_spawn_multiple, PENSTOCK_CALLER, comm, intercomm, [&] {
+    tell_of_spawned();
     return PMPI_Comm_spawn_multiple(count, array_of_commands, array_of_argv, array_of_maxprocs, array_of_info,
                                     root, comm, intercomm, array_of_errcodes);
   });

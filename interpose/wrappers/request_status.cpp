@@ -65,7 +65,12 @@ using namespace penstock::interpose;
 PENSTOCK_EXPORT int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) try {
   CallScope scope(Function::Request_get_status, __builtin_return_address(0));
   RequestEntry* entry = scope.stands_aside() ? nullptr : find_entry(request);
-  if (entry == nullptr) return PMPI_Request_get_status(request, flag, status);
+  if (entry == nullptr) {
+    const int code = PMPI_Request_get_status(request, flag, status);
+    // a program that polls makes progress, whatever it polls for
+    if (!scope.stands_aside() && code == MPI_SUCCESS && *flag == 0) progress();
+    return code;
+  }
   progress();
   const RequestTable::Lock lock(request_table());
   *flag = (!entry->active || RequestTable::advance(*entry)) ? 1 : 0;

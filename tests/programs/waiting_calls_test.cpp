@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "interpose/binding/mpi_level.hpp"
@@ -311,6 +313,90 @@ TEST(WaitingCalls, an_exchange_that_nobody_answers_yet_holds_nobody_up) {
 #else
   GTEST_SKIP() << "needs MPI-4";
 #endif
+}
+
+/// A receiver needs the sender of such memory.
+constexpr std::size_t served_bytes = 8 << 20;
+
+TEST(PollingCalls, of_a_request_of_the_librarys_serve_a_receiver) {
+  const Buffer buffer(MemoryKind::async_pool, served_bytes, rank() == 0 ? 30 : 0);
+  int number = 0;
+  if (rank() == 0) {
+    std::array<MPI_Request, 2> requests{};
+    MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Issend(&number, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, &requests[1]);
+    for (int flag = 0; flag == 0;) MPI_Request_get_status(requests[1], &flag, MPI_STATUS_IGNORE);
+    MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE);
+  } else {
+    MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT_EQ(buffer.read(), payload(served_bytes, 30));
+    MPI_Recv(&number, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
+#ifndef OPEN_MPI  // whose own such epochs (4.1) end the job
+TEST(PollingCalls, of_a_window_of_the_librarys_serve_a_receiver) {
+  const Objects objects;
+  const Buffer buffer(MemoryKind::async_pool, served_bytes, rank() == 0 ? 31 : 0);
+  const int other = 1 - rank();
+  MPI_Group partner = MPI_GROUP_NULL;
+  MPI_Group_incl(objects.group, 1, &other, &partner);
+  if (rank() == 0) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Win_post(partner, 0, objects.window);
+    MPI_Isend(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD, &request);
+    for (int flag = 0; flag == 0;) MPI_Win_test(objects.window, &flag);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else {
+    MPI_Recv(buffer.data(), buffer.count(), MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT_EQ(buffer.read(), payload(served_bytes, 31));
+    MPI_Win_start(partner, 0, objects.window);
+    MPI_Win_complete(objects.window);
+  }
+  MPI_Group_free(&partner);
+}
+#endif
+
+TEST(WaitingCalls, return_though_another_thread_keeps_messages_under_way) {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (level < MPI_THREAD_MULTIPLE) GTEST_SKIP() << "one thread";
+  constexpr std::size_t window = 16;
+  constexpr std::size_t each = 200'000;
+  constexpr int last = 2;
+  std::vector<Buffer> buffers;
+  for (std::size_t i = 0; i < (rank() == 0 ? window : 1); ++i)
+    buffers.emplace_back(MemoryKind::device, each, i);
+  if (rank() == 0) {
+    std::atomic<bool> is_back{false};
+    std::atomic<std::size_t> sent{0};
+    std::thread other([&] {
+      std::array<MPI_Request, window> requests;
+      requests.fill(MPI_REQUEST_NULL);
+      for (std::size_t i = 0; !is_back; i = (i + 1) % window) {
+        MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        MPI_Isend(buffers[i].data(), each, MPI_BYTE, 1, 1, MPI_COMM_WORLD, &requests[i]);
+        ++sent;
+      }
+      MPI_Send(nullptr, 0, MPI_BYTE, 1, last, MPI_COMM_WORLD);
+      MPI_Waitall(window, requests.data(), MPI_STATUSES_IGNORE);
+    });
+    while (sent < 4 * window) std::this_thread::yield();
+    std::array<char, 1000> attached{};
+    void* detached = nullptr;
+    int size = 0;
+    for (int i = 0; i < 3; ++i) {
+      MPI_Buffer_attach(attached.data(), static_cast<int>(attached.size()));
+      MPI_Buffer_detach(static_cast<void*>(&detached), &size);
+    }
+    is_back = true;
+    other.join();
+  } else {
+    for (MPI_Status status{}; status.MPI_TAG != last;) {
+      MPI_Probe(0, MPI_ANY_TAG, MPI_COMM_WORLD, &status);  // so the sender is ahead
+      MPI_Recv(buffers[0].data(), each, MPI_BYTE, 0, status.MPI_TAG, MPI_COMM_WORLD, &status);
+    }
+  }
 }
 
 }  // namespace

@@ -112,8 +112,11 @@ bool open_file(const Identity& identity) {
   const std::filesystem::path path =
       directory / ("rank-" + std::to_string(identity.world_rank) + ".penstock");
   std::error_code made;
-  std::filesystem::create_directories(directory,
-                                      made);  // if this fails, so does create(), with a better reason
+  std::filesystem::create_directories(directory, made);
+  if (made) {
+    notice("recording is off: cannot make the folder " + directory.string() + ": " + made.message());
+    return false;
+  }
   if (const std::filesystem::path earlier = set_earlier_recordings_aside(directory); !earlier.empty())
     notice("the recording that was in " + directory.string() + " is in " + earlier.string() + " now");
   const int error = recording().file().create(path.c_str(), identity.limit_bytes);
