@@ -163,8 +163,10 @@ void HostGaps::propose_for(const Place& place, const OfRanks& ranks, const Trial
   }
   change.calls = calls_of(place, trial);
   change.range = place.range == no_range ? std::string() : trial.names.at(place.range);
-  change.times = change.rank < 0 ? times : ranks.at(most).times();
-  change.time_ns = change.rank < 0 ? sum_ns : totals[most];
+  // of all: what is usual on a rank that does it at all
+  change.times = change.rank < 0 ? std::max<std::uint64_t>((times + ranks.size() / 2) / ranks.size(), 1)
+                                 : ranks.at(most).times();
+  change.time_ns = change.rank < 0 ? sum_ns / ranks.size() : totals[most];
   change.others_ns = usual_ns;
   trial.keep(saved_ns, std::move(change));
 }

@@ -247,9 +247,8 @@ namespace {
 
 void tell_of_spawned() noexcept {
   penstock::record::notice(
-      "MPI_Comm_spawn: what it starts runs without Penstock, and its GPU buffers may end it, unless the "
-      "command "
-      "is penstock run or the launcher passes LD_PRELOAD on");
+      "MPI_Comm_spawn: what it starts runs without Penstock, unless its command is penstock run or the "
+      "launcher passes LD_PRELOAD on");
 }
 
 }  // namespace

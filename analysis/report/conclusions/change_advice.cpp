@@ -71,11 +71,12 @@ class ChangeText {
           "Leave it out, share it out, or run it beside kernels.",
           change_.rank, each_time(change_.time_ns), where(), times_text(), each_time(change_.others_ns));
     }
-    const std::string_view who = report_.counted_ranks == 1 ? "The rank is" : "All ranks are";
+    const bool is_alone = report_.counted_ranks == 1;
     return fmt::format(
-        "{} in host code for {} a time{}, {}, and the GPU idle meanwhile. Leave it out, move it to the "
+        "{} in host code for {} a time{}, {}{}, and the GPU idle meanwhile. Leave it out, move it to the "
         "GPU, or run it beside kernels.",
-        who, each_time(change_.time_ns), where(), times_text());
+        is_alone ? "The rank is" : "All ranks are", each_time(change_.time_ns), where(), times_text(),
+        is_alone ? "" : " each");
   }
 
   [[nodiscard]] std::string balance() const {
