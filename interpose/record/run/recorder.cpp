@@ -114,7 +114,7 @@ bool open_file(const Identity& identity) {
   std::error_code made;
   std::filesystem::create_directories(directory, made);
   if (made) {
-    notice("recording is off: cannot make the folder " + directory.string() + ": " + made.message());
+    notice("recording is off: cannot write " + path.string() + ": " + made.message());
     return false;
   }
   if (const std::filesystem::path earlier = set_earlier_recordings_aside(directory); !earlier.empty())
