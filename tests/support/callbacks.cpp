@@ -78,56 +78,66 @@ MPI_Datatype type_with_attribute(MPI_Type_copy_attr_function* copy_attribute,
   return made;
 }
 
-void delete_attribute(Caller) {
+// They return whether MPI has returned what it must.
+
+bool delete_attribute(Caller) {
   int key = MPI_KEYVAL_INVALID;
   MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, remove<MPI_Comm>, &key, nullptr);
   MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
   MPI_Comm_delete_attr(MPI_COMM_SELF, key);
   MPI_Comm_free_keyval(&key);
+  return true;
 }
-void free_communicator(Caller caller) {
+bool free_communicator(Caller caller) {
   MPI_Comm made = duplicate_with_attribute(caller, MPI_COMM_NULL_COPY_FN, remove<MPI_Comm>);
   MPI_Comm_free(&made);
+  return true;
 }
-void free_type(Caller) {
+bool free_type(Caller) {
   MPI_Datatype made = type_with_attribute(MPI_TYPE_NULL_COPY_FN, remove<MPI_Datatype>);
   MPI_Type_free(&made);
+  return true;
 }
-void copy_communicator(Caller caller) {
+bool copy_communicator(Caller caller) {
   MPI_Comm made = duplicate_with_attribute(caller, copy<MPI_Comm>, MPI_COMM_NULL_DELETE_FN);
   MPI_Comm duplicate = MPI_COMM_NULL;
   MPI_Comm_dup(made, &duplicate);
   MPI_Comm_free(&duplicate);
   MPI_Comm_free(&made);
+  return true;
 }
-void copy_type(Caller) {
+bool copy_type(Caller) {
   MPI_Datatype made = type_with_attribute(copy<MPI_Datatype>, MPI_TYPE_NULL_DELETE_FN);
   MPI_Datatype duplicate = MPI_DATATYPE_NULL;
   MPI_Type_dup(made, &duplicate);
   MPI_Type_free(&duplicate);
   MPI_Type_free(&made);
+  return true;
 }
-void raise_error(Caller caller) {
+bool raise_error(Caller caller) {
   constexpr int nobody = 1'000'000;
   MPI_Comm made = duplicate_with_handler(caller);
-  MPI_Send(nullptr, 0, MPI_BYTE, nobody, 0, made);
+  const int code = MPI_Send(nullptr, 0, MPI_BYTE, nobody, 0, made);
   MPI_Comm_free(&made);
+  return code != MPI_SUCCESS;
 }
-void call_handler(Caller caller) {
+bool call_handler(Caller caller) {
   MPI_Comm made = duplicate_with_handler(caller);
   MPI_Comm_call_errhandler(made, MPI_ERR_OTHER);
   MPI_Comm_free(&made);
+  return true;
 }
-void wait_for_generalised_request(Caller) {
+bool wait_for_generalised_request(Caller) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Grequest_start(query_request, free_request, cancel_request, nullptr, &request);
   MPI_Grequest_complete(request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return true;
 }
 
 struct Row {
   const char* name;
-  void (*call)(Caller);
+  bool (*call)(Caller);
 };
 constexpr std::array<Row, static_cast<std::size_t>(Callback::count_)> rows = {{
     {"delete callback", delete_attribute},
@@ -160,9 +170,9 @@ bool run_in(Callback callback, Caller caller, const std::function<void()>& work)
     ++calls;
     work();
   };
-  row_of(callback).call(caller);
+  const bool is_right = row_of(callback).call(caller);
   next_work = nullptr;
-  return calls == 1;
+  return is_right && calls == 1;
 }
 
 }  // namespace penstock::test_support

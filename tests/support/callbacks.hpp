@@ -28,7 +28,8 @@ enum class Caller : std::uint8_t {
 /// Whether ranks of the world wait for each other in the call around.
 [[nodiscard]] bool is_of_all(Callback callback);
 
-/// Returns whether MPI has called `work`, once, in the callback. May be called in another one.
+/// Returns whether MPI has called `work`, once, in the callback, and returned an error where it must. May be
+/// called in another one.
 [[nodiscard]] bool run_in(Callback callback, Caller caller, const std::function<void()>& work);
 
 }  // namespace penstock::test_support

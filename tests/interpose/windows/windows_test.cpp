@@ -48,7 +48,7 @@ TEST(DeviceWindows, have_the_attributes_of_the_callers_memory) {
   EXPECT_EQ(*number, MPI_WIN_UNIFIED);
 }
 
-/// In a window of one member's device memory the library has no base of its own.
+/// The library's own window, which it frees, is of Penstock's memory.
 TEST(DeviceWindows, have_their_attributes_in_delete_callbacks_too) {
   static void* base;
   static MPI_Aint size;
