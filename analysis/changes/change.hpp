@@ -21,7 +21,7 @@
 
 namespace penstock::analysis {
 
-/// Returns when the rank's GPUs compute or copy, in the graph's clock.
+/// Returns when the rank's GPUs compute or copy for the program, or for NCCL, in the graph's clock.
 [[nodiscard]] IntervalSet busy_times(const RankTrace& trace, const ReplayGraph& graph);
 
 /// Host code that is shorter lies between calls that follow at once: calls of CUDA and the like.
