@@ -4,7 +4,10 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <ranges>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "analysis/causes/timeline.hpp"
 
@@ -122,6 +125,37 @@ std::uint64_t number_of(const trace::MpiCall& call) {
   return call.communicator == world_local_id ? call.collective_ordinal : 0;
 }
 
+/// Decides which ranges of a rank's threads count as steps. Threads that all go through the steps have alike
+/// many ranges of a name, and steps begin with those of the first one; else threads share the steps out, and
+/// all count.
+class StepThreads {
+ public:
+  explicit StepThreads(const RankTrace& rank) {
+    for (const trace::Range& each : rank.ranges) {
+      Threads& threads = of_name_[each.name];
+      const auto found = std::find_if(threads.times.begin(), threads.times.end(),
+                                      [&each](const auto& known) { return known.first == each.thread_id; });
+      ++(found != threads.times.end() ? *found : threads.times.emplace_back(each.thread_id, 0)).second;
+    }
+    for (auto& [name, threads] : of_name_) {
+      const auto times = [](const auto& known) { return known.second; };
+      const auto [fewest, most] = std::ranges::minmax(threads.times | std::views::transform(times));
+      threads.all_count = most - fewest > 1 + fewest / 100;
+    }
+  }
+  [[nodiscard]] bool count(const trace::Range& range) const {
+    const Threads& threads = of_name_.at(range.name);
+    return threads.all_count || range.thread_id == threads.times.front().first;
+  }
+
+ private:
+  struct Threads {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> times;  ///< by thread, in the order of their first
+    bool all_count = false;
+  };
+  std::unordered_map<std::uint32_t, Threads> of_name_;
+};
+
 /// Returns false if the step that begins at that time is not known from its begin on.
 bool is_known(const RankTrace& rank, std::uint64_t begin_ns) {
   return !rank.begins_late() || begin_ns >= rank.begin_ns;
@@ -177,6 +211,7 @@ void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>&
   std::map<std::uint32_t, Seen> seen;
   Seen* range = nullptr;
   std::uint32_t name = trace::no_string;
+  const StepThreads threads(rank);
   for (const trace::Range& each : rank.ranges) {
     if (!is_known(rank, each.begin_ns)) {
       continue;
@@ -185,7 +220,7 @@ void add_ranges(const RankTrace& rank, const std::vector<const trace::MpiCall*>&
       name = each.name;
       range = &seen[name];
     }
-    ++range->times;
+    range->times += threads.count(each) ? 1 : 0;
     const std::uint64_t held_from_ns = std::max({each.begin_ns, first_ns, range->end_ns});
     const std::uint64_t held_until_ns = std::min(each.end_ns, last_ns);
     range->held_ns += held_until_ns > held_from_ns ? held_until_ns - held_from_ns : 0;
@@ -258,12 +293,13 @@ std::vector<std::uint64_t> step_bounds(const RankTrace& rank, const StepMark& ma
   } else {
     IdTable<bool> is_mark;
     std::uint64_t end_ns = 0;
+    const StepThreads threads(rank);
     for (const trace::Range& each : rank.ranges) {
       const bool* known = is_mark.find(each.name);
       if (known == nullptr) {
         known = &(is_mark[each.name] = rank.strings.at(each.name) == mark.range);
       }
-      if (*known && begins_step(each.begin_ns, each.entry)) {
+      if (*known && threads.count(each) && begins_step(each.begin_ns, each.entry)) {
         bounds.push_back(each.begin_ns);
         end_ns = std::max(end_ns, each.end_ns);
       }

@@ -148,7 +148,8 @@ class RecordingBuilder {
   /// `kind`: 1 host to device, 2 device to host.
   RecordingBuilder& copy(std::uint64_t begin, std::uint64_t end, std::uint64_t bytes, std::uint8_t kind);
   RecordingBuilder& cuda_synchronisation(std::uint64_t begin, std::uint64_t end);
-  RecordingBuilder& range(std::string_view name, std::uint64_t begin, std::uint64_t end);
+  RecordingBuilder& range(std::string_view name, std::uint64_t begin, std::uint64_t end,
+                          std::uint64_t thread = 0);
   RecordingBuilder& gpu_sample(const GpuSampleWords& words);
   /// `entry`: how often such a range had been entered; 0: not known.
   RecordingBuilder& entered(std::string_view name, std::uint32_t entry, std::uint64_t begin,

@@ -238,6 +238,37 @@ TEST(Steps, of_several_threads_in_one_range_count_once_as_time) {
   EXPECT_FALSE(report.steps->is_range);
 }
 
+TEST(Steps, are_those_of_one_thread_where_each_goes_through_all) {
+  RecordingBuilder rank(0, 1);
+  rank.kernel(0, 1);
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    const std::uint64_t begin = 1000 + step * 100;
+    rank.range("step", begin, begin + 90, 7)
+        .range("step", begin + 30, begin + 95, 8)
+        .call(call(begin + 50, 0x30));
+  }
+  const Report report =
+      report_on({rank.range("step", 2230, 2240, 8).runs(0, 3000)});  // one more of the second
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->mark, "step");
+  EXPECT_EQ(report.steps->each.size(), 12u);
+  EXPECT_EQ(report.steps->median_ns, 100u);
+  EXPECT_EQ(report.total_ns, 1190u);
+}
+
+TEST(Steps, are_those_of_all_threads_where_they_share_the_steps_out) {
+  RecordingBuilder rank(0, 1);
+  rank.kernel(0, 1);
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    const std::uint64_t begin = 1000 + step * 100;
+    rank.range("step", begin, begin + 90, step % 4 == 0 ? 7 : 8).call(call(begin + 50, 0x30));
+  }
+  const Report report = report_on({rank.runs(0, 3000)});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->each.size(), 12u);
+  EXPECT_EQ(report.steps->median_ns, 100u);
+}
+
 TEST(Steps, are_not_the_ranges_that_a_library_opens_round_its_own_calls) {
   RecordingBuilder rank = solver(0, 1, 10);
   for (std::uint64_t step = 0; step < 10; ++step) {
