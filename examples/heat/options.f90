@@ -15,7 +15,7 @@ contains
   logical function read_options(o, speaks)
     type(run_options), intent(out) :: o
     logical, intent(in) :: speaks
-    integer :: i, error
+    integer :: i, error, more, unused(3)
     character(64) :: name, value
     read_options = .false.
     i = 1
@@ -34,6 +34,8 @@ contains
       case ('--grid')
         value = replaced(value, 'x', ' ')
         read (value, *, iostat=error) o%grid
+        read (value, *, iostat=more) unused
+        if (more == 0) error = 1  ! a third number
         i = i + 1
       case ('--steps')
         read (value, *, iostat=error) o%steps
@@ -52,7 +54,9 @@ contains
       i = i + 1
     end do
     read_options = all(o%grid > 0) .and. o%steps >= 0
-    if (.not. read_options .and. speaks) write (error_unit, '(a)') 'heat: the grid needs cells'
+    if (.not. speaks) return
+    if (any(o%grid <= 0)) write (error_unit, '(a)') 'heat: the grid needs cells'
+    if (o%steps < 0) write (error_unit, '(a)') 'heat: --steps cannot be negative'
   end function
 
   function replaced(text, old, new) result(changed)

@@ -57,6 +57,9 @@ Partition read_partition(const std::string& path, const Box& box, const Fluid& f
   if (!file || !std::getline(file, line)) {
     return {{}, "--partition: cannot read the file " + path};
   }
+  if (!line.starts_with("voxels ")) {
+    return {{}, "--partition: " + path + " is no file of voxels' owners"};
+  }
   if (line != heading(box, pieces)) {
     return {
         {},

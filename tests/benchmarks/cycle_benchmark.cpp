@@ -198,10 +198,10 @@ int run(int rank_number, int argc, char** argv) {
       ->check(CLI::Range(4, 512))
       ->capture_default_str();
   app.add_option("--cycles", options.cycles, "of a sample")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option("--samples", options.samples, "of which the median is taken")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   if (const std::optional<int> ended = parse(app, options.facts_path, rank_number, argc, argv)) return *ended;
   Rank rank(rank_number, options.edge);

@@ -169,7 +169,7 @@ int run(int rank_number, int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--kernel-ms", options.kernel_ms, "how long the kernel takes")->capture_default_str();
   app.add_option("--samples", options.samples, "of which the median is taken")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   if (const std::optional<int> ended = parse(app, options.facts_path, rank_number, argc, argv)) return *ended;
   Rank rank(rank_number, *std::max_element(options.sizes.begin(), options.sizes.end()), options.messages,

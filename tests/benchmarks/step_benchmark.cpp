@@ -143,7 +143,7 @@ int run(int rank_number, int argc, char** argv) {
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30))
       ->default_str("1K");
   app.add_option("--steps", options.steps, "of which the median is taken")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   if (const std::optional<int> ended = parse(app, options.facts_path, rank_number, argc, argv)) return *ended;
   Rank rank(rank_number, options.bytes);

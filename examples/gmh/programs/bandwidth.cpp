@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   add_common(app, common);
   add_sizes(app, sizes);
   app.add_option("--window", window, "messages under way at once")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->capture_default_str();
 
   Shared shared;

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   add_common(app, common);
   add_sizes(app, sizes);
   app.add_option("--rounds", rounds, "broadcasts of a measurement, of which five are made")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->capture_default_str();
   app.add_flag("--beside-mpi", beside_mpi, "MPI_Bcast, too, with GPU memory; for --gpus 1");
 

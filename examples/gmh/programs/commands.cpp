@@ -29,9 +29,7 @@ int main(int argc, char** argv) {
   int commands = 1000;
   CLI::App app{"The cost of a command in a list, beside bare launches and a CUDA graph", "gmh_commands"};
   add_common(app, common);
-  app.add_option("--commands", commands, "kernels of a list")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  app.add_option("--commands", commands, "kernels of a list")->check(at_least_one())->capture_default_str();
 
   std::vector<Json> rows;
   const auto body = [&](gmh_tasklist_t list) {

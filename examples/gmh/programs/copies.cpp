@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   add_common(app, common);
   add_sizes(app, sizes);
   app.add_option("--rounds", rounds, "copies of a measurement, of which five are made")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->capture_default_str();
 
   std::vector<Json> rows;

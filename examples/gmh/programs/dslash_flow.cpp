@@ -201,14 +201,14 @@ void add_options(CLI::App& app, Options& options) {
       ->capture_default_str();
   app.add_option("--seed", options.problem.model.seed, "of links and source")->capture_default_str();
   app.add_option("--applications", options.applications, "of a round")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->capture_default_str();
   app.add_option("--applications-a-run", options.problem.applications_of_a_run,
                  "of the task list, between two control tasks")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->capture_default_str();
   app.add_option("--rounds", options.rounds, "whose median is taken")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->capture_default_str();
 }
 

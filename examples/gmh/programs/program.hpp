@@ -25,6 +25,11 @@ struct Common {
 
 /// Adds --gpus, --exchange, --verify and --json.
 void add_common(CLI::App& app, Common& common);
+
+/// What counts are checked by; CLI::PositiveNumber would name the largest number there is, all digits of it.
+[[nodiscard]] inline CLI::Range at_least_one() {
+  return {1, 1'000'000'000};
+}
 /// Adds --sizes, in bytes as in 8,64K,1M.
 void add_sizes(CLI::App& app, std::vector<std::size_t>& sizes);
 

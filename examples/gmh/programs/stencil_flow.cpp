@@ -81,9 +81,9 @@ int main(int argc, char** argv) {
   app.add_option("--rows", problem.rows, "of the grid, split over the ranks")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  app.add_option("--steps", problem.most_steps, "at most")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_option("--steps", problem.most_steps, "at most")->check(at_least_one())->capture_default_str();
   app.add_option("--steps-a-look", problem.steps, "steps between two looks at the change; even")
-      ->check(CLI::PositiveNumber)
+      ->check(at_least_one())
       ->capture_default_str();
   app.add_option("--tolerance", problem.tolerance, "ends when no cell changes by more")
       ->capture_default_str();
