@@ -43,4 +43,9 @@ inline constexpr std::size_t gap_count = 4;
 [[nodiscard]] std::string_view name_of(Gap gap) noexcept;
 [[nodiscard]] std::string_view identifier_of(Gap gap) noexcept;
 
+/// Returns true if waiting in this function is for a file where no cause is known.
+[[nodiscard]] inline bool is_file_call(std::string_view mpi_function) noexcept {
+  return mpi_function.starts_with("MPI_File_");
+}
+
 }  // namespace penstock::analysis

@@ -107,8 +107,9 @@ std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
     }
     const Counterpart counterpart{std::max(record.peer, -1), record.communicator};
     paint_transfers(counterpart);
-    // a call that cannot wait but carries bytes was handing them over
-    paint_rest(record.waits == 0 ? Gap::none : Gap::nothing_recorded, counterpart);
+    // a call that cannot wait but carries bytes was handing them over, unless it wrote or read a file
+    const bool hands_over = record.waits == 0 && !is_file_call(rank_.strings.at(record.function));
+    paint_rest(hands_over ? Gap::none : Gap::nothing_recorded, counterpart);
   }
   return spans_;
 }

@@ -32,13 +32,14 @@ void propose_transports(const Trial& trial) {
       continue;
     }
     const bool is_late = each.reason == "receiver was late";
-    if (is_direct(each.transport) && !is_late && each.size_limit_bytes != size_limits_bytes[0]) {
+    const bool is_as_fast_as_can_be = is_direct(each.transport) || is_chosen_for_speed(each);
+    if (is_as_fast_as_can_be && !is_late && !pay_a_latency_each(each)) {
       continue;  // nothing is advised
     }
     const TransportFigures* const better =
-        is_direct(each.transport) ? nullptr : fastest_alike(trial.report.transports, each);
+        is_as_fast_as_can_be ? nullptr : fastest_alike(trial.report.transports, each);
     ChangeFigures change{.kind = AdviceKind::better_transport, .list = "transports", .row = row};
-    const double factor = better == nullptr ? 0 : *each.median_gbps / *better->median_gbps;
+    const double factor = better == nullptr ? 0 : *time_by(*better, each);
     const std::uint64_t saved_ns = trial.saved_ns(with_class(each.message_class, factor));
     change.spread_ns = better == nullptr ? saved_ns / of_bound : 0;
     trial.keep(saved_ns, std::move(change));

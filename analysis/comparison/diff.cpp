@@ -190,8 +190,9 @@ class Comparison {
     diff_.totals.push_back(row(diff_.is_by_step ? "step" : "run", of_ranks(&RankFigures::total_ns),
                                by_step([](const StepFigures& step) { return step.total_ns; })));
     if (diff_.is_exposed) {
-      diff_.totals.push_back(row("exposed", of_ranks(&RankFigures::exposed_ns),
-                                 by_step([](const StepFigures& step) { return sum_of(step.by_cause); })));
+      diff_.totals.push_back(row("exposed", communication_ns, by_step([](const StepFigures& step) {
+                                   return step.parts ? exposed_in(*step.parts) : sum_of(step.by_cause);
+                                 })));
       diff_.totals.push_back(row("hidden", of_ranks(&RankFigures::hidden_ns), nullptr));
       diff_.totals.push_back(row("kernels", of_ranks(&RankFigures::kernels_ns), kernels_of_steps()));
     }

@@ -60,7 +60,7 @@ TrendRun run_of(const NamedReport& named, const Trend& trend) {
     run.step_quartiles = quartiles_of(report);
   }
   if (has_counted) {
-    run.counted_share = share_of(report.counted_ns, report.total_ns);
+    run.counted_share = share_of(communication_ns(report), report.total_ns);
   }
   if (report.parts) {
     run.parts_ns.emplace();

@@ -12,8 +12,10 @@
 namespace penstock::analysis {
 namespace {
 
-float speed_gbps(std::uint64_t bytes, std::uint64_t took_ns) {
-  return static_cast<float>(static_cast<double>(bytes) / static_cast<double>(took_ns));
+/// Returns GB/s; of a small message, messages a nanosecond: it takes as long whatever its size.
+float speed_of(const MessageClass& of, std::uint64_t bytes, std::uint64_t took_ns) {
+  return static_cast<float>((is_small(of.size_limit_bytes) ? 1.0 : static_cast<double>(bytes)) /
+                            static_cast<double>(took_ns));
 }
 
 }  // namespace
@@ -53,8 +55,8 @@ void TransportSums::add_transfers(const RankTrace& rank, std::size_t position, I
     const std::uint64_t start_ns = each.begin_ns + each.wait_ns;
     if (each.bytes != 0 && start_ns < each.end_ns) {
       const bool is_seen_at_once = calls.are_in_one(transfer.lane, start_ns, each.end_ns);
-      (is_seen_at_once ? sums.speeds_gbps : sums.least_speeds_gbps)
-          .push_back(speed_gbps(each.bytes, each.end_ns - start_ns));
+      (is_seen_at_once ? sums.speeds : sums.least_speeds)
+          .push_back(speed_of(index_.classes().all()[message_class], each.bytes, each.end_ns - start_ns));
     }
   }
 }
@@ -76,8 +78,9 @@ void TransportSums::add(const HalfInput& input) {
       index_.clocks().convert(joined.partner->post_ns, joined.partner_host, joined.host), half.post_ns);
   if (start_ns < half.complete_ns) {
     Sums& sums = sums_of(joined.message_class);
-    (half.blocking != 0 ? sums.speeds_gbps : sums.least_speeds_gbps)
-        .push_back(speed_gbps(half.bytes, half.complete_ns - start_ns));
+    (half.blocking != 0 ? sums.speeds : sums.least_speeds)
+        .push_back(
+            speed_of(index_.classes().all()[joined.message_class], half.bytes, half.complete_ns - start_ns));
   }
 }
 
@@ -117,9 +120,13 @@ void TransportSums::finish(Report& report, SiteNames&) {
     each.bytes = sums.bytes;
     each.is_part = which.is_part;
     each.wire_bytes = sums.bytes - std::min(sums.bytes, sums.saved_bytes);
-    std::vector<float>& speeds_gbps = sums.speeds_gbps.empty() ? sums.least_speeds_gbps : sums.speeds_gbps;
-    each.median_gbps = median_of(speeds_gbps);
-    each.best_gbps = quantile_of(speeds_gbps, 0.95);
+    std::vector<float>& speeds = sums.speeds.empty() ? sums.least_speeds : sums.speeds;
+    const double bytes_of_one = is_small(each.size_limit_bytes) ? mean_bytes(each) : 1;
+    const auto gbps = [bytes_of_one](std::optional<double> speed) {
+      return speed ? std::optional<double>(static_cast<float>(*speed * bytes_of_one)) : std::nullopt;
+    };
+    each.median_gbps = gbps(median_of(speeds));
+    each.best_gbps = gbps(quantile_of(speeds, 0.95));
     each.message_class = i;
     each.counted_ns = counted_ns;
     each.by_cause = sums.by_cause;

@@ -32,10 +32,10 @@ class TransportSums {
     std::uint64_t saved_bytes = 0;  ///< that did not travel, as lists went as bitmaps
     TimeByCause by_cause{};
     TimeByCause within_error{};
-    std::vector<float> speeds_gbps;
-    std::vector<float> least_speeds_gbps;  ///< of those whose end may have been seen late
+    std::vector<float> speeds;        ///< GB/s; of small messages, messages a nanosecond
+    std::vector<float> least_speeds;  ///< of those whose end may have been seen late
     auto members() {
-      return std::tie(messages, bytes, saved_bytes, by_cause, within_error, speeds_gbps, least_speeds_gbps);
+      return std::tie(messages, bytes, saved_bytes, by_cause, within_error, speeds, least_speeds);
     }
   };
   Sums& sums_of(std::uint32_t message_class) {

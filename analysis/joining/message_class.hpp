@@ -18,6 +18,11 @@ namespace penstock::analysis {
 /// The upper limits of the size classes; sizes above the last limit form a class of their own.
 inline constexpr std::uint64_t size_limits_bytes[] = {1024, 64 << 10, 1 << 20, 16 << 20, 256 << 20};
 
+/// Returns true for a class of messages that take as long whatever their size: they have a latency each.
+[[nodiscard]] constexpr bool is_small(std::uint64_t size_limit_bytes) noexcept {
+  return size_limit_bytes == size_limits_bytes[0];
+}
+
 /// Returns true for memory of a GPU, however it was allocated.
 [[nodiscard]] constexpr bool is_device_memory(trace::BufferKind kind) noexcept {
   return kind == trace::BufferKind::device || kind == trace::BufferKind::async_pool ||

@@ -164,9 +164,10 @@ OtherWay instead(const Report& report, IsOne is_one, IsOther is_other) {
     }
     way.bytes += each.bytes;
     const TransportFigures* const other = usual_other(each);
-    if (each.median_gbps && other != nullptr) {
+    const std::optional<double> time = other == nullptr ? std::nullopt : time_by(*other, each);
+    if (time) {
       way.known_bytes += each.bytes;
-      set_factor(way.scenario.moving, each.message_class, *each.median_gbps / *other->median_gbps);
+      set_factor(way.scenario.moving, each.message_class, *time);
     }
   }
   return way;

@@ -27,16 +27,33 @@ struct TransportFigures {
   std::string reason;
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t wire_bytes = 0;       ///< that travelled: fewer if lists of integers went as bitmaps
-  std::optional<double> median_gbps;  ///< GB/s from when both sides were ready; none if unknown
-  std::uint64_t counted_ns = 0;       ///< waits for such messages; since some waits are for no message,
-                                      ///< classes do not sum to all
+  std::uint64_t wire_bytes = 0;  ///< that travelled: fewer if lists of integers went as bitmaps
+  /// GB/s from when both sides were ready; none if unknown. Of small messages, that of one of their mean size
+  /// in their median time.
+  std::optional<double> median_gbps;
+  std::uint64_t counted_ns = 0;  ///< waits for such messages; since some waits are for no message,
+                                 ///< classes do not sum to all
   TimeByCause by_cause{};
   TimeByCause within_error{};
   std::optional<double> best_gbps;  ///< that the fastest twentieth reached
   std::uint32_t message_class = 0;  ///< its number, valid within one analysis
   bool is_part = false;
 };
+
+/// Returns true if host memory, or the MPI library, is faster for such messages than any other way.
+[[nodiscard]] bool is_chosen_for_speed(const TransportFigures& messages) noexcept;
+
+/// Returns true for small messages of the program: fewer, larger ones would take less time.
+[[nodiscard]] bool pay_a_latency_each(const TransportFigures& messages) noexcept;
+
+/// Returns 0 if there are none.
+[[nodiscard]] double mean_bytes(const TransportFigures& messages) noexcept;
+
+/// Returns how long a message takes that goes as the others do, as a share of the time of `one`: by their
+/// speeds, but no less time than a smaller one of the others takes; small ones by their times alone. Nullopt:
+/// not known.
+[[nodiscard]] std::optional<double> time_by(const TransportFigures& others,
+                                            const TransportFigures& one) noexcept;
 
 /// Messages from one rank to another, or from the ranks of one block to those of another.
 struct MatrixCell {

@@ -62,11 +62,6 @@ static_assert(part_of(Cause::unattributed) == TimePart::unattributed &&
 [[nodiscard]] std::string_view identifier_of(TimePart part) noexcept;
 [[nodiscard]] std::string_view meaning_of(TimePart part) noexcept;
 
-/// Returns true if the host's waiting in this function belongs to mpi_files where no cause is known.
-[[nodiscard]] inline bool is_file_call(std::string_view mpi_function) noexcept {
-  return mpi_function.starts_with("MPI_File_");
-}
-
 /// A place where time of one part is spent, with no call of MPI. Sums over the counted ranks.
 struct PlaceFigures {
   std::string range;   ///< the innermost NVTX range there; empty: none but the step's

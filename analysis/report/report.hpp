@@ -142,5 +142,9 @@ struct Report {
 [[nodiscard]] inline bool counts_exposed(const Report& report) noexcept {
   return report.measure == Measure::exposed_communication;
 }
+/// Returns all communication that counts, as the table of parts has it: without files.
+[[nodiscard]] inline std::uint64_t communication_ns(const Report& report) noexcept {
+  return counts_exposed(report) && report.parts ? exposed_in(*report.parts) : report.counted_ns;
+}
 
 }  // namespace penstock::analysis

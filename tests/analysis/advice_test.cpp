@@ -67,6 +67,53 @@ TEST(Advice, a_slow_transport_is_named_with_its_reason_and_what_the_faster_one_w
             "size went by peer at 40.0 GB/s instead of 10.0.");
 }
 
+TransportFigures small_messages(trace::TransportKind transport, std::uint64_t bytes, double time_us,
+                                const char* reason) {
+  TransportFigures figures = device_messages(transport, static_cast<double>(bytes) / time_us / 1000, reason);
+  figures.size_limit_bytes = 1024;
+  figures.bytes = figures.messages * bytes;
+  return figures;
+}
+
+TEST(Advice, compares_small_messages_by_their_times) {
+  Report report = two_ranks();
+  TransportFigures slow = small_messages(trace::TransportKind::staged, 8, 50, "peer access is off");
+  of(slow.by_cause, Cause::staging) = 80 * ms;
+  report.transports = {slow, small_messages(trace::TransportKind::peer, 1000, 25, "peer access")};
+  const std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_NEAR(static_cast<double>(advice[0].saves_ns), 40 * ms, 10);
+  EXPECT_EQ(advice[0].text,
+            "1,200 messages device → device of ≤ 1 KiB went by staged: peer access is off. 1,200 of that "
+            "size went by peer in 25.0 µs each instead of 50.0 µs.");
+}
+
+TEST(Advice, does_not_expect_a_message_to_take_less_time_than_a_smaller_one) {
+  Report report = two_ranks();
+  TransportFigures slow = device_messages(trace::TransportKind::staged, 1, "peer access is off");
+  of(slow.by_cause, Cause::staging) = 80 * ms;
+  slow.bytes = slow.messages * 100'000;
+  TransportFigures larger = device_messages(trace::TransportKind::peer, 40, "peer access");
+  larger.bytes = larger.messages * 1'000'000;
+  report.transports = {slow, larger};
+  ASSERT_EQ(advise(report).size(), 1u);
+  EXPECT_NEAR(static_cast<double>(advise(report)[0].saves_ns), 60 * ms, 10);  // 25 µs each, not 2.5
+}
+
+TEST(Advice, of_small_messages_that_go_the_fastest_way_is_to_join_them) {
+  Report report = two_ranks();
+  TransportFigures eager =
+      small_messages(trace::TransportKind::staged, 8, 100, "eager: smaller than 64 bytes");
+  of(eager.by_cause, Cause::staging) = 80 * ms;
+  report.transports = {eager, small_messages(trace::TransportKind::peer, 1000, 25, "peer access")};
+  std::vector<Advice> advice = advise(report);
+  ASSERT_EQ(advice.size(), 1u);
+  EXPECT_EQ(advice[0].kind, AdviceKind::join_messages);
+  report.transports[0].is_part = true;  // nothing helps
+  report.transports[0].reason = "small: faster through the MPI library";
+  EXPECT_TRUE(advise(report).empty());
+}
+
 TEST(Advice, of_messages_within_a_shared_gpu_says_what_helps) {
   Report report = two_ranks();
   TransportFigures staged = device_messages(

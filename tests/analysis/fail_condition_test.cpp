@@ -77,8 +77,21 @@ TEST(FailCondition, compares_shares_and_times_of_the_average_rank) {
   EXPECT_TRUE(holds("late_sender >= 50000us"));
   EXPECT_TRUE(holds(" late sender > 4.9 % "));
   EXPECT_TRUE(holds("late-sender <= 5 %"));
-  EXPECT_FALSE(holds("wire > 0%"));
+  EXPECT_TRUE(holds("wire >= 20%"));
+  EXPECT_FALSE(holds("wire > 20%"));
+  EXPECT_FALSE(holds("gpu_not_ready > 0%"));
   EXPECT_TRUE(holds("overlap < 30%"));
+}
+
+TEST(FailCondition, leaves_files_out_of_exposed_as_the_table_of_parts_does) {
+  Report report = quarter_exposed();
+  report.counted_ns += 300'000'000;
+  report.by_cause[static_cast<std::size_t>(Cause::unattributed)] = 300'000'000;
+  (*report.parts)[static_cast<std::size_t>(TimePart::mpi_files)] = 300'000'000;
+  (*report.parts)[static_cast<std::size_t>(TimePart::host_code)] -= 300'000'000;
+  EXPECT_EQ(condition("exposed > 10%").figure(report), 25.0);
+  EXPECT_EQ(condition("unattributed > 1%").figure(report), 0.0);
+  EXPECT_EQ(condition("mpi files > 1%").figure(report), 15.0);
 }
 
 TEST(FailCondition, knows_each_part_of_the_time) {

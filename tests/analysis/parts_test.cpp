@@ -171,6 +171,18 @@ TEST(PartsOfTime, calls_of_mpi_s_files_are_told_apart_from_communication) {
       << "causes stay as they are";
 }
 
+/// Some calls wait for no other rank: they write or read, all the same.
+TEST(PartsOfTime, a_file_of_one_rank_alone_is_no_communication) {
+  const Report report = whole_report_on(
+      {RecordingBuilder(0, 1)
+           .runs(0, 1000)
+           .kernel(0, 150)
+           .call({.function = "MPI_File_write_at", .begin = 100, .end = 300, .bytes = 64, .waits = 0})
+           .call({.function = "MPI_Isend", .begin = 300, .end = 350, .bytes = 64, .waits = 0})});
+  EXPECT_EQ(parts_of(report),
+            (Parts{{"kernels", 150}, {"mpi_files", 150}, {"wire", 50}, {"host_code", 650}}));
+}
+
 TEST(PartsOfTime, of_one_rank_are_not_called_the_average_rank_s) {
   const std::vector<RecordingBuilder> ranks{RecordingBuilder(0, 2).runs(0, 1000).kernel(0, 150),
                                             RecordingBuilder(1, 2).runs(0, 1000).kernel(0, 250)};

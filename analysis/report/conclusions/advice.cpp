@@ -37,6 +37,17 @@ std::uint64_t certain(const TimeByCause& times, const TimeByCause& within_error,
   return is_within_error(of(times, cause), of(within_error, cause)) ? 0 : of(times, cause);
 }
 
+std::string_view plural_of(const TransportFigures& messages) {
+  const bool is_one = messages.messages == 1;
+  if (messages.is_part) return is_one ? " of another call" : "s of other calls";
+  return is_one ? "" : "s";
+}
+
+/// Requires a speed.
+std::string time_of_one(const TransportFigures& messages) {
+  return time_text(mean_bytes(messages) / *messages.median_gbps);
+}
+
 class Adviser {
  public:
   explicit Adviser(const Report& report)
@@ -108,9 +119,9 @@ class Adviser {
         continue;
       }
       const std::string which =
-          fmt::format("{} {} {} → {} of {}", count_text(each.messages),
-                      each.is_part ? "parts of other calls" : "messages", name_of(each.source),
-                      name_of(each.destination), size_class_text(each.size_limit_bytes));
+          fmt::format("{} {}{} {} → {} of {}", count_text(each.messages), each.is_part ? "part" : "message",
+                      plural_of(each), name_of(each.source), name_of(each.destination),
+                      size_class_text(each.size_limit_bytes));
       if (each.reason == "receiver was late") {
         add(AdviceKind::post_receives_early, moving_ns,
             fmt::format("Post receives earlier: {} were buffered in host memory because their receiver was "
@@ -118,9 +129,9 @@ class Adviser {
                         "PENSTOCK_PROGRESS=thread.",
                         which),
             "transports", report_.transports, each);
-      } else if (!is_direct(each.transport)) {
+      } else if (!is_direct(each.transport) && !is_chosen_for_speed(each)) {
         through_host_memory(each, which, moving_ns);
-      } else if (each.size_limit_bytes == size_limits_bytes[0]) {
+      } else if (pay_a_latency_each(each)) {
         add(AdviceKind::join_messages, moving_ns,
             fmt::format("Aggregate small messages: {}, {} bytes on average, pay a latency each.", which,
                         count_text(each.messages == 0 ? 0 : each.bytes / each.messages)),
@@ -134,10 +145,14 @@ class Adviser {
     double share = 1.0;
     std::string proof;
     if (better != nullptr) {
-      share -= *row.median_gbps / *better->median_gbps;
-      proof = fmt::format(" {} of that size went by {} at {} GB/s instead of {}.",
-                          count_text(better->messages), name_of(better->transport),
-                          speed_text(*better->median_gbps), speed_text(*row.median_gbps));
+      share -= *time_by(*better, row);
+      proof = is_small(row.size_limit_bytes)
+                  ? fmt::format(" {} of that size went by {} in {} each instead of {}.",
+                                count_text(better->messages), name_of(better->transport),
+                                time_of_one(*better), time_of_one(row))
+                  : fmt::format(" {} of that size went by {} at {} GB/s instead of {}.",
+                                count_text(better->messages), name_of(better->transport),
+                                speed_text(*better->median_gbps), speed_text(*row.median_gbps));
     }
     const TransportRemedy remedy = remedy_of(row.reason, report_.facts.allocators);
     const std::size_t before = advice_.size();

@@ -194,10 +194,11 @@ std::optional<double> FailCondition::time(const Report& report) const {
   const bool is_exposed = counts_exposed(report);
   const std::optional<Cause> cause = cause_of(part_);
   std::optional<std::uint64_t> time_ns;
-  if (what_ == What::part && !cause) {
+  if (what_ == What::part && (report.parts || !cause)) {
     time_ns = report.parts ? std::optional(time_of(*report.parts, part_)) : std::nullopt;
   } else if (is_exposed) {
-    time_ns = what_ == What::exposed ? report.counted_ns : report.by_cause[static_cast<std::size_t>(*cause)];
+    time_ns =
+        what_ == What::exposed ? communication_ns(report) : report.by_cause[static_cast<std::size_t>(*cause)];
   }
   return time_ns ? std::optional(in_unit(static_cast<double>(*time_ns), report)) : std::nullopt;
 }

@@ -18,11 +18,6 @@ std::string of_whole(const Report& report, std::uint64_t time_ns) {
   return percent_text(share_of(time_ns, report.total_ns));
 }
 
-/// Returns all communication that counts, as the table of parts has it: without files.
-std::uint64_t communication_ns(const Report& report) {
-  return counts_exposed(report) && report.parts ? exposed_in(*report.parts) : report.counted_ns;
-}
-
 /// Returns "12.3 % of the run (0.123 s of 1.000 s on the average rank) is"; "on rank 1" if it is counted
 /// alone.
 std::string share_text(const Report& report, std::uint64_t time_ns) {

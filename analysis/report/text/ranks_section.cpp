@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -127,10 +129,18 @@ void write_ranks(ReportWriter& out) {
   }
   out.table(rows);
   write_what_threads_are(out, most_threads);
+  std::vector<std::string_view> words;
   if (std::any_of(out.report.ranks.begin(), out.report.ranks.end(), [](const RankFigures& rank) {
         return rank.kernels_known && rank.upper_bound_ns > rank.exposed_ns;
       })) {
-    out.line(out.dim("up to: with messages under way while the rank was outside MPI"));
+    words.emplace_back("up to: with messages under way while the rank was outside MPI");
+  }
+  if (out.is_exposed && out.report.parts &&
+      time_of(*out.report.parts, TimePart::mpi_files) * 20 >= out.report.total_ns) {
+    words.emplace_back("comm., exposed: here with files");
+  }
+  if (!words.empty()) {
+    out.line(out.dim(fmt::format("{}", fmt::join(words, "; "))));
   }
   if (std::any_of(out.report.ranks.begin(), out.report.ranks.end(),
                   [](const RankFigures& rank) { return !rank.finished; })) {
