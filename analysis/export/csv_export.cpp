@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 
+#include "analysis/export/common/communicators.hpp"
 #include "analysis/export/csv_table.hpp"
 #include "analysis/report/message_figures.hpp"
 #include "analysis/report/text_figures.hpp"
@@ -26,7 +28,7 @@ constexpr TableWords ranks_table{
 constexpr TableWords calls_table{
     "mpi_calls.csv",
     "rank,thread,begin_ns,end_ns,function,communicator,peer_rank,tag,bytes,buffer,"
-    "call_site,file,line,collective_number,calls,waits"};
+    "call_site,file,line,collective_number,calls,waits,communicator_number"};
 constexpr TableWords messages_table{
     "messages.csv",
     "message,send_rank,receive_rank,communicator,tag,bytes,send_post_ns,send_complete_ns,receive_post_ns,"
@@ -35,7 +37,7 @@ constexpr TableWords messages_table{
     "call_site,key"};
 constexpr TableWords operations_table{"nonblocking_collectives.csv",
                                       "rank,thread,post_ns,complete_ns,function,communicator,collective_"
-                                      "number,start,root_rank,bytes,call_site"};
+                                      "number,start,root_rank,bytes,call_site,communicator_number"};
 constexpr TableWords transfers_table{
     "transfers.csv",
     "rank,thread,begin_ns,end_ns,bytes,peer_rank,source,destination,transport,"
@@ -84,6 +86,7 @@ class CsvExporter : public Exporter {
         .cell(header.dropped_records)
         .cell(header.dropped_gpu_records)
         .end_row();
+    communicators_.begin_rank(rank.trace(), [&](std::uint32_t id) { return rank.names().text(id); });
     add_calls(rank);
     add_messages(rank);
     add_operations(rank);
@@ -130,6 +133,12 @@ class CsvExporter : public Exporter {
     return kind == trace::TransportKind::none ? "" : name_of(kind);
   }
 
+  /// Writes what all ranks of a communicator call it: names are the ranks' own, and need not differ.
+  void communicator_number(CsvTable& table, std::uint32_t local_id) const {
+    const std::optional<std::uint32_t> number = communicators_.known_number_of(local_id);
+    table.cell_if(number.has_value() && *number != JobCommunicators::self, number.value_or(0));
+  }
+
   void add_calls(const ExportedRank& rank) {
     for (const Call& call : rank.trace().calls) {
       const trace::MpiCall& record = call.record;
@@ -147,8 +156,9 @@ class CsvExporter : public Exporter {
           .cell_if(site.line != 0, site.line)
           .cell_if(record.collective_ordinal != 0, record.collective_ordinal)
           .cell(record.repeats)
-          .cell(static_cast<int>(record.waits))
-          .end_row();
+          .cell(static_cast<int>(record.waits));
+      communicator_number(calls_, record.communicator);
+      calls_.end_row();
       rank.count_record();
     }
   }
@@ -207,8 +217,9 @@ class CsvExporter : public Exporter {
           .cell_if(record.start != 0, record.start)
           .cell_if(record.root != -1, record.root)
           .cell(record.bytes)
-          .cell(rank.names().site(record.call_site).text)
-          .end_row();
+          .cell(rank.names().site(record.call_site).text);
+      communicator_number(operations_, record.communicator);
+      operations_.end_row();
       rank.count_record();
     }
   }
@@ -313,6 +324,7 @@ class CsvExporter : public Exporter {
   }
 
   const JobClock& clock_;
+  JobCommunicators communicators_;
   CsvTable ranks_, calls_, messages_, operations_, transfers_, activities_, ranges_, waits_, power_, nccl_;
 };
 

@@ -49,8 +49,12 @@ void JobCommunicators::learn(const trace::Communicator& record, const std::strin
 }
 
 std::uint32_t JobCommunicators::number_of(std::uint32_t local_id) const {
+  return known_number_of(local_id).value_or(world);
+}
+
+std::optional<std::uint32_t> JobCommunicators::known_number_of(std::uint32_t local_id) const {
   const auto found = by_local_id_.find(local_id);
-  return found == by_local_id_.end() ? world : found->second;
+  return found == by_local_id_.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<std::uint32_t> JobCommunicators::rank_in(std::uint32_t number, std::int32_t rank) const {

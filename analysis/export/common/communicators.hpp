@@ -40,6 +40,8 @@ class JobCommunicators {
 
   /// Returns the current rank's communicator `local_id`; the world if its members are unknown.
   [[nodiscard]] std::uint32_t number_of(std::uint32_t local_id) const;
+  /// Returns the same; nullopt if its members are unknown.
+  [[nodiscard]] std::optional<std::uint32_t> known_number_of(std::uint32_t local_id) const;
   /// Returns the number by which the current rank addresses world rank `rank` in it; nullopt if that is no
   /// member.
   [[nodiscard]] std::optional<std::uint32_t> rank_in(std::uint32_t number, std::int32_t rank) const;

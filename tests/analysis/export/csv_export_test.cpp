@@ -94,6 +94,46 @@ TEST_F(CsvExport, an_answer_of_a_gpus_driver_is_a_row) {
   EXPECT_EQ(rows[1].at("energy_mj"), "");
 }
 
+/// The world's rank has made two communicators, of itself and the next; the last one it calls `local_id`.
+RecordingBuilder in_a_communicator(std::int32_t rank, std::uint32_t local_id) {
+  RecordingBuilder builder(rank, 2);
+  trace::Communicator communicator{};
+  communicator.global_id = 99;
+  communicator.local_id = local_id;
+  communicator.name = trace::no_string;
+  communicator.members = builder.text("0,1");
+  communicator.kind = trace::RecordKind::communicator;
+  builder.raw(communicator);
+  std::uint64_t begin_ns = 100;
+  for (const std::uint32_t of_call : {world_local_id, self_local_id, local_id, 77u}) {
+    trace::MpiCall call{};
+    call.begin_ns = testing::origin_ns + begin_ns;
+    call.end_ns = call.begin_ns + 10;
+    call.function = builder.text("MPI_Barrier");
+    call.communicator = of_call;
+    call.collective_ordinal = 1;
+    call.repeats = 1;
+    call.kind = trace::RecordKind::mpi_call;
+    builder.raw(call);
+    begin_ns += 100;
+  }
+  return builder.runs(0, 1000);
+}
+
+TEST_F(CsvExport, a_communicator_has_one_number_on_all_its_ranks) {
+  write(in_a_communicator(0, 4));
+  write(in_a_communicator(1, 3));
+  export_it();
+  const std::vector<Row> rows = table("mpi_calls.csv");
+  ASSERT_EQ(rows.size(), 8u);
+  for (std::size_t i = 0; i < 8; i += 4) {
+    EXPECT_EQ(rows[i].at("communicator_number"), "0");
+    EXPECT_EQ(rows[i + 1].at("communicator_number"), "") << "each rank has an MPI_COMM_SELF";
+    EXPECT_EQ(rows[i + 2].at("communicator_number"), "2");
+    EXPECT_EQ(rows[i + 3].at("communicator_number"), "") << "nobody has told its members";
+  }
+}
+
 TEST_F(CsvExport, a_call_of_NCCL_is_a_row_and_its_kernel_says_who_issued_it_and_when) {
   write(RecordingBuilder(0, 1)
             .runs(0, 9000)
