@@ -84,7 +84,7 @@ void add_scale_command(CLI::App& application, int& exit_code) {
       ->type_name("RECORDING");
   command
       ->add_option("--ranks", options->ranks,
-                   "Numbers of ranks to predict, instead of twice and four times the largest")
+                   "Numbers of ranks to predict, such as 64,128, instead of twice and four times the largest")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(whole_number(1, most_ranks_named));

@@ -1,7 +1,10 @@
 #include "analysis/figures/step_sums.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "analysis/figures/run_to_run.hpp"
@@ -9,6 +12,9 @@
 
 namespace penstock::analysis {
 namespace {
+
+/// A rank of a killed job may be a step ahead of others, and another where knowledge begins late.
+constexpr std::uint64_t most_steps_ahead = 2;
 
 void add_length(StepFigures& step, std::uint64_t took_ns, std::int32_t rank) {
   if (took_ns >= step.longest_ns) {
@@ -37,6 +43,13 @@ void StepSums::divide(const WaitInput& wait) {
   }
 }
 
+void StepSums::note_steps(std::uint64_t steps, std::int32_t rank) noexcept {
+  if (steps < fewest_ || (steps == fewest_ && rank < rank_of_fewest_)) {
+    fewest_ = steps;
+    rank_of_fewest_ = rank;
+  }
+}
+
 void StepSums::add(const RankInput& rank) {
   if (!rank.is_counted) {
     return;
@@ -45,6 +58,7 @@ void StepSums::add(const RankInput& rank) {
   add_outside(behind_, rank.behind);
   const std::vector<std::uint64_t>& bounds = rank.window.step_bounds;
   make_room_for(bounds);
+  note_steps(bounds.empty() ? 0 : bounds.size() - 1, rank.trace.header.world_rank);
   for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
     const std::uint64_t took_ns = bounds[i + 1] - bounds[i];
     steps_[i].total_ns += took_ns;
@@ -65,6 +79,7 @@ void StepSums::merge(StepSums&& part, const Renumbering&) {
   }
   add_outside(before_, part.before_);
   add_outside(behind_, part.behind_);
+  note_steps(part.fewest_, part.rank_of_fewest_);
 }
 
 void StepSums::finish(Report& report, SiteNames& names) {
@@ -83,6 +98,12 @@ void StepSums::finish(Report& report, SiteNames& names) {
   }
   steps.median_ns = median_of(lengths_ns).value_or(0);
   steps.run_to_run_ns = run_to_run_ns(steps.each, report.counted_ranks);
+  if (rank_of_fewest_ >= 0 && steps.each.size() > fewest_ + most_steps_ahead) {
+    report.flaws.push_back({fmt::format("rank-{}.penstock", rank_of_fewest_), std::nullopt,
+                            fmt::format("has {} of the {} steps that others have: times of a step are whole "
+                                        "times divided by {}",
+                                        fewest_, steps.each.size(), steps.each.size())});
+  }
   report.steps = std::move(steps);
 }
 

@@ -30,7 +30,7 @@ class StepSums {
   }
   void add(const RankInput& rank);
   void merge(StepSums&& part, const Renumbering& numbers);
-  auto members() { return std::tie(steps_, before_, behind_); }
+  auto members() { return std::tie(steps_, before_, behind_, fewest_, rank_of_fewest_); }
   void finish(Report& report, SiteNames& names);
 
  private:
@@ -40,12 +40,15 @@ class StepSums {
     }
   }
   void divide(const WaitInput& wait);
+  void note_steps(std::uint64_t steps, std::int32_t rank) noexcept;
 
   const std::optional<StepMark>& mark_;
   std::size_t current_ = 0;  ///< the step of the rank's last wait, which the next one does not precede
   std::vector<StepFigures> steps_;
   OutsideFigures before_;
   OutsideFigures behind_;
+  std::uint64_t fewest_ = ~std::uint64_t{0};  ///< steps of a counted rank
+  std::int32_t rank_of_fewest_ = -1;
 };
 
 }  // namespace penstock::analysis

@@ -137,8 +137,11 @@ class Look {
     of.process_id = state.header.process_id;
     of.state = end_of(state.header);
     of.abort_code = state.header.abort_code;
-    of.last_alive_ns =
-        time_of(state, std::max({state.header.alive_ns, state.last_record_ns, state.header.end_ns}));
+    std::uint64_t alive_ns = std::max({state.header.alive_ns, state.last_record_ns, state.header.end_ns});
+    for (const CallInProgress& each : state.calls) {
+      alive_ns = std::max(alive_ns, each.open.call.begin_ns);
+    }
+    of.last_alive_ns = time_of(state, alive_ns);
     of.calls_known = state.header.open_call_slots != 0;
     of.threads_unnoticed = state.header.threads_unnoticed;
     if (of.state == RankEnd::running) {

@@ -428,6 +428,22 @@ TEST(Steps, a_range_that_nobody_has_is_said_and_the_whole_run_counted) {
   EXPECT_EQ(report.flaws[0].what, "no NVTX range \"sweep\" in it, so the whole run is counted");
 }
 
+TEST(NamedSteps, that_some_ranks_have_fewer_of_are_said_to_be) {
+  std::vector<RecordingBuilder> ranks;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RecordingBuilder& builder = ranks.emplace_back(rank, 2);
+    builder.runs(0, 1'000).kernel(0, 1);
+    for (std::uint64_t step = 0; step < (rank == 0 ? 8 : 4); ++step) {
+      builder.range("it", 100 + step * 100, 200 + step * 100);
+    }
+  }
+  const Report report = report_on(ranks, {.step_range = "it"});
+  ASSERT_EQ(report.flaws.size(), 1u);
+  EXPECT_EQ(report.flaws[0].file, "rank-1.penstock");
+  EXPECT_EQ(report.flaws[0].what,
+            "has 4 of the 8 steps that others have: times of a step are whole times divided by 8");
+}
+
 TEST(NamedSteps, leave_out_ranks_that_have_none_of_them_and_say_so) {
   std::vector<RecordingBuilder> ranks;
   for (std::int32_t rank = 0; rank < 2; ++rank) {

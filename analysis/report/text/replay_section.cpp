@@ -42,8 +42,9 @@ void write_critical_path(ReportWriter& out, const ReplayFigures& replay) {
     return percent_text(share_of(time_ns, replay.observed_ns));
   };
   const bool has_kernels = out.is_exposed || path.kernels_ns != 0;
+  const char* const kernels = out.report.nccl ? " kernels, NCCL's among them, " : " kernels, ";
   std::string text = fmt::format("The critical path: {}{}{} host code, {} communication",
-                                 has_kernels ? share(path.kernels_ns) + " kernels, " : "",
+                                 has_kernels ? share(path.kernels_ns) + kernels : std::string(),
                                  path.launch_ns != 0 ? share(path.launch_ns) + " kernel launch, " : "",
                                  share(path.host_code_ns), share(path.communication_ns));
   if (!path.calls.empty()) {
