@@ -80,6 +80,14 @@ TEST(Unfinished, two_receives_are_a_deadlock) {
   EXPECT_EQ(figures.ranks[0].calls.front().since_ns, second);
 }
 
+/// It tells that it lives a few times a second, and of calls when they end.
+TEST(Unfinished, a_rank_lived_when_it_entered_the_call_that_it_is_in) {
+  const UnfinishedFigures figures =
+      look_at({killed(0, 2, 0).in_call({.function = "MPI_Recv", .begin = second, .peer = 1, .tag = 7}),
+               finished(1, 2)});
+  EXPECT_EQ(figures.ranks[0].last_alive_ns, second);
+}
+
 TEST(Unfinished, a_receive_does_not_wait_for_a_message_that_was_sent) {
   const UnfinishedFigures figures = look_at({
       killed(0, 2).in_call({.function = "MPI_Recv", .begin = second, .peer = 1, .tag = 7}),
