@@ -1,6 +1,7 @@
 #include "tests/differential/arenas.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <numeric>
 #include <utility>

@@ -13,16 +13,26 @@ std::vector<Region> regions_of(const Place& place) {
   return regions;
 }
 
+namespace {
+
+/// Returns the length of the equal rows of a vector: the largest small divisor.
+int row_length(int elements) {
+  int row = 1;
+  for (const int candidate : {2, 3, 8, 16, 128}) {
+    if (elements % candidate == 0) row = candidate;
+  }
+  return row;
+}
+
+}  // namespace
+
 std::vector<Piece> pieces(Shape shape, int elements) {
   if (elements == 0) return {};
   if (shape == Shape::contiguous) return {{0, elements}};
   std::vector<Piece> result;
   if (shape == Shape::vector) {
-    // equal rows; the row length is the largest small divisor
-    int row = 1;
-    for (const int candidate : {2, 3, 8, 16, 128}) {
-      if (elements % candidate == 0) row = candidate;
-    }
+    const int row = row_length(elements);
+    result.reserve(static_cast<std::size_t>(elements / row));
     for (int at = 0; at < elements; at += row) result.push_back({at * 2, row});
     return result;
   }
@@ -44,6 +54,7 @@ std::vector<Piece> pieces(Shape shape, int elements) {
 int extent(Shape shape, int elements) {
   if (elements == 0) return 0;
   if (shape == Shape::contiguous) return elements;
+  if (shape == Shape::vector) return 2 * elements - row_length(elements) + 2;  // asked for very often
   const Piece last = pieces(shape, elements).back();
   return last.start + last.length + 2;
 }

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <array>
+#include <cstring>
 #include <vector>
 
 #include "tests/programs/test_messages.hpp"

@@ -2,6 +2,7 @@
 // out anew: what was posted goes on as if they were still there. The communicators that may get the handle
 // have another size, another error handler, and the hint that lists on them may be sorted.
 #include <array>
+#include <cstring>
 #include <string>
 #include <tuple>
 #include <vector>

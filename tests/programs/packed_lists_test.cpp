@@ -3,6 +3,7 @@
 // between nodes.
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>

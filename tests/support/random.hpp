@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 namespace penstock::test_support {
 
@@ -30,39 +29,13 @@ class Random {
   }
   constexpr bool chance(unsigned percent) noexcept { return below(100) < percent; }
 
-  void fill(void* bytes, std::size_t count) noexcept {
-    auto* out = static_cast<unsigned char*>(bytes);
-    for (; count >= sizeof(std::uint64_t); count -= sizeof(std::uint64_t), out += sizeof(std::uint64_t)) {
-      const std::uint64_t word = next();
-      std::memcpy(out, &word, sizeof word);
-    }
-    const std::uint64_t word = next();
-    std::memcpy(out, &word, count);
-  }
+  void fill(void* bytes, std::size_t count) noexcept;
 
  private:
   std::uint64_t state_;
 };
 
-/// Tells byte sequences apart; not cryptographic. Long ones in four lanes, which the processor mixes at once.
-[[nodiscard]] inline std::uint64_t digest(const void* bytes, std::size_t count) noexcept {
-  const auto* in = static_cast<const unsigned char*>(bytes);
-  std::uint64_t lanes[4] = {mix(count), 1, 2, 3};
-  for (; count >= sizeof lanes; count -= sizeof lanes, in += sizeof lanes) {
-    std::uint64_t words[4];
-    std::memcpy(words, in, sizeof words);
-    for (int i = 0; i < 4; ++i) lanes[i] = mix(lanes[i] ^ words[i]);
-  }
-  std::uint64_t value = lanes[0];
-  for (int i = 1; i < 4; ++i) value = mix(value ^ lanes[i]);
-  for (; count >= sizeof(std::uint64_t); count -= sizeof(std::uint64_t), in += sizeof(std::uint64_t)) {
-    std::uint64_t word;
-    std::memcpy(&word, in, sizeof word);
-    value = mix(value ^ word);
-  }
-  std::uint64_t word = 0;
-  std::memcpy(&word, in, count);
-  return mix(value ^ word);
-}
+/// Tells byte sequences apart; not cryptographic.
+[[nodiscard]] std::uint64_t digest(const void* bytes, std::size_t count) noexcept;
 
 }  // namespace penstock::test_support

