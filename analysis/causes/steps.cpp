@@ -4,7 +4,6 @@
 #include <array>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -138,9 +137,10 @@ class StepThreads {
       ++(found != threads.times.end() ? *found : threads.times.emplace_back(each.thread_id, 0)).second;
     }
     for (auto& [name, threads] : of_name_) {
-      const auto times = [](const auto& known) { return known.second; };
-      const auto [fewest, most] = std::ranges::minmax(threads.times | std::views::transform(times));
-      threads.all_count = most - fewest > 1 + fewest / 100;
+      const auto [fewest, most] =
+          std::minmax_element(threads.times.begin(), threads.times.end(),
+                              [](const auto& left, const auto& right) { return left.second < right.second; });
+      threads.all_count = most->second - fewest->second > 1 + fewest->second / 100;
     }
   }
   [[nodiscard]] bool count(const trace::Range& range) const {

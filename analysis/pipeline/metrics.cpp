@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace penstock::analysis {
 namespace {
@@ -76,6 +77,27 @@ void Metrics::add_calls(const RankInput& rank) {
   MeasureCursor hidden(rank.hidden_by);
   for (const HostSegment& segment : rank.window.timeline.host_segments) {
     add_call(rank, segment, hidden);
+  }
+  if (rank.trace.calls_of_lanes().size() > 1) {
+    add_calls_within_others(rank);
+  }
+}
+
+/// Feeds the calls that lie wholly within those of other threads. Their time is counted there, and they are
+/// calls all the same.
+void Metrics::add_calls_within_others(const RankInput& rank) {
+  std::vector<bool> is_fed(rank.trace.calls.size(), false);
+  for (const HostSegment& segment : rank.window.timeline.host_segments) {
+    is_fed[segment.call] = true;
+  }
+  const Interval window = rank.window.window;
+  for (std::uint32_t i = 0; i < is_fed.size(); ++i) {
+    const trace::MpiCall& call = rank.trace.calls[i].record;
+    const std::uint32_t site = rank.window.site_of_call[i];
+    if (!is_fed[i] && site != RankWindow::no_site && call.begin_ns < window.end_ns &&
+        call.end_ns > window.begin_ns) {
+      figures_.add(CallInput{rank, i, call, site, rank.window.finder->explain(i)});
+    }
   }
 }
 

@@ -40,6 +40,7 @@ class Metrics {
   void add_calls(const RankInput& rank);
   void add_halves(const RankInput& rank);
   void add_call(const RankInput& rank, const HostSegment& segment, MeasureCursor& hidden);
+  void add_calls_within_others(const RankInput& rank);
 
   FigureContext context_;
   std::unique_ptr<SiteNames> names_;  ///< null: sites are not joined

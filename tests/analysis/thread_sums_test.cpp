@@ -43,6 +43,27 @@ RecordingBuilder two_gpus() {
       .range("flux", 0, 420);
 }
 
+/// Its time is counted for the call that it lies in, but it is a call all the same.
+TEST(ThreadSums, a_collective_call_within_a_call_of_another_thread_is_counted) {
+  const TemporaryDirectory directory;
+  for (std::int32_t rank = 0; rank < 2; ++rank) {
+    RecordingBuilder(rank, 2)
+        .runs(0, 1000)
+        .kernel(0, 10)
+        .on_lane(0)
+        .call({.function = "MPI_Recv", .begin = 50, .end = 500, .call_site = 0x10})
+        .on_lane(1)
+        .call({.function = "MPI_Allreduce", .begin = 100, .end = 200, .bytes = 64, .collective_ordinal = 1})
+        .call({.function = "MPI_Allreduce", .begin = 450, .end = 600, .bytes = 64, .collective_ordinal = 2})
+        .write(directory.path());
+  }
+  const Report report = analyse(directory.path(), {.whole_run = true});
+  ASSERT_EQ(report.collectives.size(), 1u);
+  EXPECT_EQ(report.collectives[0].calls, 4u);
+  EXPECT_EQ(report.collectives[0].bytes, 4u * 64);
+  EXPECT_EQ(report.ranks.at(0).host_ns, 550u) << "time is counted once";
+}
+
 TEST(ThreadSums, a_threads_wait_is_not_hidden_by_the_kernels_of_another_threads_gpu) {
   const Report report = report_on(two_gpus());
   const RankFigures& rank = report.ranks.at(0);
