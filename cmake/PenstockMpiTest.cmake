@@ -153,11 +153,13 @@ function(penstock_describe_mpi_test name)
     set(gpu_label gpu)
   endif()
   string(TOUPPER ${test_FAMILY} upper)
+  # The widest begin first. Else they are left for the end, where only one at a time fits.
   set_tests_properties(
     ${name}
     PROPERTIES LABELS "mpi;${gpu_label};${test_LABELS}"
                TIMEOUT ${test_TIMEOUT}
                PROCESSORS ${test_RANKS}
+               COST ${test_RANKS}
                SKIP_RETURN_CODE 77
                ENVIRONMENT "MPIEXEC=${PENSTOCK_${upper}_MPIEXEC};${yielding};${penstock_gpu_environment}")
 endfunction()
