@@ -50,8 +50,7 @@ struct TransportFigures {
 [[nodiscard]] double mean_bytes(const TransportFigures& messages) noexcept;
 
 /// Returns how long a message takes that goes as the others do, as a share of the time of `one`: by their
-/// speeds, but no less time than a smaller one of the others takes; small ones by their times alone. Nullopt:
-/// not known.
+/// speeds, but no less time than they take themselves; small ones by their times alone. Nullopt: not known.
 [[nodiscard]] std::optional<double> time_by(const TransportFigures& others,
                                             const TransportFigures& one) noexcept;
 

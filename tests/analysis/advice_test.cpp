@@ -88,7 +88,7 @@ TEST(Advice, compares_small_messages_by_their_times) {
             "size went by peer in 25.0 µs each instead of 50.0 µs.");
 }
 
-TEST(Advice, does_not_expect_a_message_to_take_less_time_than_a_smaller_one) {
+TEST(Advice, expects_no_less_time_than_the_others_take_though_they_are_larger) {
   Report report = two_ranks();
   TransportFigures slow = device_messages(trace::TransportKind::staged, 1, "peer access is off");
   of(slow.by_cause, Cause::staging) = 80 * ms;
