@@ -245,18 +245,13 @@ RecordingBuilder& RecordingBuilder::cuda_synchronisation(std::uint64_t begin, st
 
 RecordingBuilder& RecordingBuilder::range(std::string_view name, std::uint64_t begin, std::uint64_t end,
                                           std::uint64_t thread) {
-  trace::Range record{};
-  record.begin_ns = origin_ns + begin;
-  record.end_ns = origin_ns + end;
-  record.thread_id = thread;
-  record.name = text(name);
-  record.kind = trace::RecordKind::range;
-  return raw(record);
+  return entered(name, 0, begin, end, thread);
 }
 
 RecordingBuilder& RecordingBuilder::entered(std::string_view name, std::uint32_t entry, std::uint64_t begin,
-                                            std::uint64_t end) {
+                                            std::uint64_t end, std::uint64_t thread) {
   trace::Range record{};
+  record.thread_id = thread;
   record.begin_ns = origin_ns + begin;
   record.end_ns = origin_ns + end;
   record.name = text(name);

@@ -153,7 +153,7 @@ class RecordingBuilder {
   RecordingBuilder& gpu_sample(const GpuSampleWords& words);
   /// `entry`: how often such a range had been entered; 0: not known.
   RecordingBuilder& entered(std::string_view name, std::uint32_t entry, std::uint64_t begin,
-                            std::uint64_t end);
+                            std::uint64_t end, std::uint64_t thread = 0);
   /// Records that ended until then were overwritten; among them, these halves. May be called several times.
   RecordingBuilder& lost_until(std::uint64_t time);
   RecordingBuilder& lost_halves(trace::Direction direction, std::int32_t peer, std::uint64_t halves,

@@ -210,13 +210,7 @@ void PlantedJob::allreduce(std::string_view name, std::uint64_t bytes, std::uint
                           .bytes = bytes,
                           .call_site = site,
                           .collective_ordinal = collectives_});
-    trace::DeviceActivity reduction{};
-    reduction.begin_ns = origin_ns + all_came_ns;
-    reduction.end_ns = reduction.begin_ns + time_ns + behind_call_ns;
-    reduction.name = builders_[rank].text("penstock_one_shot");
-    reduction.own = 1;
-    reduction.kind = trace::RecordKind::kernel;
-    builders_[rank].raw(reduction);
+    builders_[rank].kernel(all_came_ns, all_came_ns + time_ns + behind_call_ns, "penstock_one_shot", true);
     ranks_[rank].now_ns = all_came_ns + time_ns + between_calls_ns;
   }
 }
