@@ -211,12 +211,12 @@ TEST(Advice, to_overlap_is_less_certain_where_ranks_share_a_gpu) {
                       {.rank = 1, .host = "a", .gpus = {"0000:02:00.0"}}};
   const std::vector<Advice> apart = advise(report);
   ASSERT_EQ(apart.size(), 1u);
-  EXPECT_EQ(apart[0].uncertainty_ns, apart[0].saves_ns / 50);
+  EXPECT_EQ(apart[0].uncertainty_ns, apart[0].saves_ns / 20);
   report.placement[1].gpus = report.placement[0].gpus;
   const std::vector<Advice> shared = advise(report);
   ASSERT_EQ(shared.size(), 1u);
   EXPECT_EQ(shared[0].saves_ns, apart[0].saves_ns);
-  EXPECT_EQ(shared[0].uncertainty_ns, apart[0].saves_ns / 50 * 31);
+  EXPECT_EQ(shared[0].uncertainty_ns, apart[0].saves_ns / 20 * 13);
   EXPECT_EQ(shared[0].text, apart[0].text + " It hides less where ranks share a GPU.");
 }
 

@@ -44,6 +44,14 @@ double uncertain_on_shared_gpu(AdviceKind kind) {
   }
 }
 
+/// Returns the share of what a change saves in the replay that it may save more or less: launches, wake-ups
+/// and how much a kernel slows an exchange beside it are not recorded. From planted faults on two H200
+/// (tests/analysis/planted): host code and balance within 1 %, what concerns messages and reductions within 5
+/// %.
+double uncertain_share(AdviceKind kind) {
+  return kind == AdviceKind::host_code || kind == AdviceKind::balance_ranks ? 0.02 : 0.05;
+}
+
 class ChangeText {
  public:
   ChangeText(const Report& report, const ChangeFigures& change) : report_(report), change_(change) {}
@@ -195,9 +203,7 @@ Advice replayed(const Report& report, const ChangeFigures& change, Advice advice
   for (const std::uint64_t each : report.within_error) {
     within_error_ns += each;
   }
-  // launches and wake-ups that a change saves or adds are not recorded: as far as tests know, below a
-  // fiftieth
-  const double uncertain = 0.02 + share_of(within_error_ns, report.counted_ns) +
+  const double uncertain = uncertain_share(advice.kind) + share_of(within_error_ns, report.counted_ns) +
                            (ranks_share_gpus(report) ? uncertain_on_shared_gpu(advice.kind) : 0);
   advice.saves_ns = saves_ns * report.counted_ranks;
   advice.uncertainty_ns =

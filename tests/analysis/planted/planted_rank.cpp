@@ -4,10 +4,13 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "tests/analysis/planted/exchanges.hpp"
 #include "tests/support/exit_code.hpp"
@@ -20,6 +23,17 @@ constexpr std::uint64_t longest_kernel_ns = 30 * ms;
 constexpr std::uint64_t least_steps = 12;
 constexpr std::uint64_t wanted_exchanges_ns = 150 * ms;  ///< of all steps
 
+/// Returns whether no two ranks use the same GPU, whether each sees all of them or only its own; `size`: of
+/// ranks.
+bool each_has_its_own_gpu(int gpu, int size) {
+  using Address = std::array<char, 16>;  // "0000:1b:00.0"
+  Address mine{};
+  check(cudaDeviceGetPCIBusId(mine.data(), static_cast<int>(mine.size()), gpu));
+  std::vector<Address> all(static_cast<std::size_t>(size));
+  MPI_Allgather(mine.data(), sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
+  return std::set<Address>(all.begin(), all.end()).size() == all.size();
+}
+
 }  // namespace
 
 Rank::Rank(const Case& planted, bool is_mended, const Sizes* sizes_of_twin)
@@ -27,13 +41,18 @@ Rank::Rank(const Case& planted, bool is_mended, const Sizes* sizes_of_twin)
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
   int gpus = 0;
-  if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) {
+  if (cudaGetDeviceCount(&gpus) != cudaSuccess) {
+    gpus = 0;
+  }
+  int least_gpus = 0;
+  MPI_Allreduce(&gpus, &least_gpus, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (least_gpus == 0) {
     std::puts("SKIPPED: no GPU");
     MPI_Finalize();
     std::exit(test_support::skipped);
   }
   check(cudaSetDevice(rank_ % gpus));
-  reduces_on_gpu_ = !is_simulated && gpus >= size_;
+  reduces_on_gpu_ = !is_simulated && each_has_its_own_gpu(rank_ % gpus, size_);
   const auto most_bytes = static_cast<std::size_t>(planted.most_bytes);
   check(cudaMalloc(&out_, most_bytes));
   check(cudaMalloc(&in_, most_bytes));
