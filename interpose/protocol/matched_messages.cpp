@@ -1,5 +1,6 @@
 #include "interpose/protocol/matched_messages.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -22,6 +23,10 @@ std::mutex held_mutex;
 std::vector<Held>& held() {
   static auto& list = *new std::vector<Held>;
   return list;
+}
+/// The caller must hold held_mutex.
+std::vector<Held>::iterator find_held(MPI_Message handle) {
+  return std::find_if(held().begin(), held().end(), [&](const Held& item) { return item.handle == handle; });
 }
 // both are set by open_matched_messages(): before, MPI's constants are not bound
 MPI_Comm self;
@@ -111,27 +116,30 @@ int return_message(Stash& stash, int source, int tag, MPI_Comm communicator, MPI
   return MPI_SUCCESS;
 }
 
-void take_matched_message(MPI_Message* handle, std::shared_ptr<CommunicatorInfo>* communicator,
-                          std::optional<StashedMessage>* message) {
+std::shared_ptr<CommunicatorInfo> communicator_of_message(MPI_Message handle) {
   const std::lock_guard lock(held_mutex);
-  for (Held& item : held()) {
-    if (item.handle != *handle) continue;
-    *communicator = std::move(item.communicator);
-    *message = std::move(item.message);
-    MPI_Request stand_in = item.stand_in;
-    std::swap(item, held().back());
-    held().pop_back();
-    if (*message) {
-      const int code = PMPI_Mrecv(nullptr, 0, MPI_BYTE, handle, MPI_STATUS_IGNORE);
-      if (code == MPI_SUCCESS) {
-        PMPI_Wait(&stand_in, MPI_STATUS_IGNORE);
-      } else {  // it may never complete
-        PMPI_Request_free(&stand_in);
-        *handle = MPI_MESSAGE_NULL;
-      }
+  const auto item = find_held(handle);
+  return item != held().end() ? item->communicator : nullptr;
+}
+
+std::optional<StashedMessage> take_matched_message(MPI_Message* handle) {
+  const std::lock_guard lock(held_mutex);
+  const auto item = find_held(*handle);
+  if (item == held().end()) return std::nullopt;
+  std::optional<StashedMessage> message = std::move(item->message);
+  MPI_Request stand_in = item->stand_in;
+  std::swap(*item, held().back());
+  held().pop_back();
+  if (message) {
+    const int code = PMPI_Mrecv(nullptr, 0, MPI_BYTE, handle, MPI_STATUS_IGNORE);
+    if (code == MPI_SUCCESS) {
+      PMPI_Wait(&stand_in, MPI_STATUS_IGNORE);
+    } else {  // it may never complete
+      PMPI_Request_free(&stand_in);
+      *handle = MPI_MESSAGE_NULL;
     }
-    return;
   }
+  return message;
 }
 
 }  // namespace penstock::interpose

@@ -20,11 +20,13 @@ int return_message(Stash& stash, int source, int tag, MPI_Comm communicator, MPI
 /// Records the communicator of a handle that the MPI library itself returned.
 void note_message(MPI_Message handle, MPI_Comm communicator);
 
-/// Forgets a handle that is about to be received. Sets `*communicator` if it is known; the user may have
-/// freed its handle. If the message handle stands for a stashed message, consumes it (it becomes
+/// Returns the record of a message's communicator, whose handle the user may have freed; null if it is not
+/// known.
+[[nodiscard]] std::shared_ptr<CommunicatorInfo> communicator_of_message(MPI_Message handle);
+
+/// Forgets a handle that is about to be received. If it stands for a stashed message, consumes it (it becomes
 /// MPI_MESSAGE_NULL) and returns the message.
-void take_matched_message(MPI_Message* handle, std::shared_ptr<CommunicatorInfo>* communicator,
-                          std::optional<StashedMessage>* message);
+[[nodiscard]] std::optional<StashedMessage> take_matched_message(MPI_Message* handle);
 
 /// Called in MPI_Init and MPI_Finalize. The first stand-in creates the communicator on which stand-ins
 /// travel; the second function frees it. Without it, matched probes that find an envelope fail.

@@ -20,6 +20,11 @@ namespace {
 constexpr const char* in_several_allocations = "the receive buffer's bytes lie in several allocations";
 constexpr const char* buffer_is_shared = "another receive was pending in the same buffer";
 
+/// Ends a message that nobody receives, as its sender waits for that.
+void refuse(const Envelope& envelope) {
+  static_cast<void>(open_delivery(envelope, {}, envelope.payload_bytes));
+}
+
 }  // namespace
 
 Receive::Receive(const ReceiveCall& call, std::shared_ptr<CommunicatorInfo> communicator,
@@ -110,7 +115,10 @@ void Receive::note_name(const MessageName& name) noexcept {
 
 int Receive::adopt_stashed(const StashedMessage& message) {
   const int code = choose_target(Target::staging_buffer);
-  if (code != MPI_SUCCESS) return code;
+  if (code != MPI_SUCCESS) {
+    if (message.envelope) refuse(*message.envelope);
+    return code;
+  }
   stashed_status_ = message.status;
   record_.matched();
   if (message.envelope) {
@@ -250,7 +258,7 @@ void Receive::note_failure_of_library() const noexcept {
 /// program has sent messages that Penstock did not see. The payload is where it should not be, so this is
 /// an error.
 void Receive::refuse_misplaced(const Envelope& envelope) {
-  static_cast<void>(open_delivery(envelope, {}, envelope.payload_bytes));  // its sender waits for this
+  refuse(envelope);
   payload_ = Payload::misplaced;
   record::notice(
       "a message was written to another receive than the MPI library has matched it with, since the program "

@@ -99,14 +99,11 @@ int post_matched_receive(const ReceiveCall& call, MPI_Message* message, const Ca
     return pmpi_imrecv(call.buffer, call.count, call.datatype, message, &operation.request);
   }
   expect_envelopes_if(NodeDirectory::gpu_seen());
-  std::shared_ptr<CommunicatorInfo> communicator;
-  std::optional<StashedMessage> stashed;
-  take_matched_message(message, &communicator, &stashed);
-  auto receive = std::make_unique<Receive>(call, std::move(communicator),
+  auto receive = std::make_unique<Receive>(call, communicator_of_message(*message),
                                            touches_device(call.buffer, call.count, call.datatype));
   int code = receive->prepare(scope, blocking);
-  if (code != MPI_SUCCESS) return code;
-  if (stashed) {
+  if (code != MPI_SUCCESS) return code;  // the message can still be received
+  if (const std::optional<StashedMessage> stashed = take_matched_message(message)) {
     code = receive->adopt_stashed(*stashed);
   } else {
     code = receive->post_matched(message, &operation.request);

@@ -207,6 +207,26 @@ TEST(EdgeBuffers, a_freed_device_pointer_gives_an_error_and_the_job_goes_on) {
   }
 }
 
+TEST(EdgeBuffers, a_probed_message_refused_for_a_freed_pointer_can_still_be_received) {
+  const ErrorsReturned returned;
+  if (rank() == 0) {
+    const Buffer buffer(MemoryKind::device, 1 << 20, 52);
+    EXPECT_EQ(MPI_Send(buffer.data(), buffer.count(), MPI_BYTE, 1, 1, MPI_COMM_WORLD), MPI_SUCCESS);
+  } else if (rank() == 1) {
+    const Buffer buffer(MemoryKind::device, 1 << 20, 53);
+    MPI_Message message = MPI_MESSAGE_NULL;
+    MPI_Mprobe(0, 1, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    void* gone = nullptr;
+    ASSERT_EQ(cudaMalloc(&gone, 32 << 20), cudaSuccess);
+    ASSERT_EQ(cudaFree(gone), cudaSuccess);
+    EXPECT_NE(MPI_Mrecv(gone, 1 << 20, MPI_BYTE, &message, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    ASSERT_NE(message, MPI_MESSAGE_NULL);
+    EXPECT_EQ(MPI_Mrecv(buffer.data(), buffer.count(), MPI_BYTE, &message, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    EXPECT_EQ(message, MPI_MESSAGE_NULL);
+    EXPECT_EQ(buffer.read(), payload(1 << 20, 52));
+  }
+}
+
 TEST(EdgeBuffers, memory_allocated_again_at_the_same_address_is_sent_anew) {
   for (std::uint64_t round = 0; round < 12; ++round) {
     SCOPED_TRACE(round);
