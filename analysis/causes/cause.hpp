@@ -13,13 +13,14 @@ enum class Cause : std::uint8_t {
   late_sender,
   late_receiver,
   collective_wait,
+  window_wait,
   wire,
   staging,
   gpu_not_ready,
   missing_progress,
   unattributed,
 };
-inline constexpr std::size_t cause_count = 8;
+inline constexpr std::size_t cause_count = 9;
 using TimeByCause = std::array<std::uint64_t, cause_count>;  ///< ns, indexed by Cause
 
 /// Return the name for people ("late sender") and for machines ("late_sender").
@@ -47,5 +48,9 @@ inline constexpr std::size_t gap_count = 4;
 [[nodiscard]] inline bool is_file_call(std::string_view mpi_function) noexcept {
   return mpi_function.starts_with("MPI_File_");
 }
+
+/// Returns true if this function waits for some members of a window. Whom it has waited for is recorded of
+/// windows of Penstock's own: such a call has the window as its communicator.
+[[nodiscard]] bool waits_at_window(std::string_view mpi_function) noexcept;
 
 }  // namespace penstock::analysis

@@ -106,6 +106,9 @@ std::span<const CauseSpan> CauseFinder::explain(std::uint32_t call) {
       moving_.push_back(facts_of_transfer(each));
     }
     const Counterpart counterpart{std::max(record.peer, -1), record.communicator};
+    if (record.communicator != 0 && waits_at_window(rank_.strings.at(record.function))) {
+      paint_until(record.end_ns, Cause::window_wait, counterpart);
+    }
     paint_transfers(counterpart);
     // a call that cannot wait but carries bytes was handing them over, unless it wrote or read a file
     const bool hands_over = record.waits == 0 && !is_file_call(rank_.strings.at(record.function));

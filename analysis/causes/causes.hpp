@@ -9,6 +9,7 @@
 //                                  the rest, while data was on its way     wire
 // A collective call:               until the last rank (or root) arrived   wait at collective
 //                                  then as above
+// A call that waits for members of a window:                               wait at window
 // A non-blocking collective is treated like a message in the call that completes it.
 #pragma once
 

@@ -20,6 +20,7 @@ enum class TimePart : std::uint8_t {
   late_sender,  ///< from here to `unattributed`: exposed communication, by cause
   late_receiver,
   collective_wait,
+  window_wait,
   wire,
   staging,
   gpu_not_ready,
@@ -33,7 +34,7 @@ enum class TimePart : std::uint8_t {
   cuda_synchronisation,  ///< the host waits for the GPU, which does none of the above
   host_code,             ///< all else
 };
-inline constexpr std::size_t part_count = 16;
+inline constexpr std::size_t part_count = 17;
 using TimeByPart = std::array<std::uint64_t, part_count>;  ///< ns, indexed by TimePart
 
 [[nodiscard]] constexpr TimePart part_of(Cause cause) noexcept {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/causes/cause.hpp"
 #include "analysis/recording/member_list.hpp"
 #include "analysis/recording/rank_trace.hpp"
 #include "analysis/recording/trace_reader.hpp"
@@ -266,6 +267,9 @@ class StateReader {
       if (!is_among_neighbours(call.function)) {
         call.operations.push_back(operation);
       }
+    } else if (waits_at_window(call.function)) {
+      operation.kind = PendingOperation::Kind::window;
+      call.operations.push_back(operation);
     } else if (operation.peer != -1) {
       operation.kind = kind.sends ? PendingOperation::Kind::send : PendingOperation::Kind::receive;
       if (kind.sends || kind.receives) {

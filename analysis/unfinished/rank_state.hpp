@@ -41,11 +41,12 @@ using EnvelopeCounts = std::unordered_map<Envelope, std::uint64_t, HashEnvelope>
 
 /// An operation that was posted, or that a blocking call carries out, and has not completed.
 struct PendingOperation {
-  enum class Kind : std::uint8_t { send, receive, collective };
+  enum class Kind : std::uint8_t { send, receive, collective, window };
   Kind kind = Kind::receive;
   std::uint64_t post_ns = 0;
   std::uint64_t communicator = 0;  ///< the same on all its ranks; 0: not known
-  std::int32_t peer = -1;          ///< world rank, or a collective's root; -1: none
+  /// World rank: the other side, a collective's root, or who is missing at a window; -1: none.
+  std::int32_t peer = -1;
   std::int32_t tag = any_tag;
   std::uint32_t ordinal = 0;  ///< of a collective on its communicator
 };

@@ -188,6 +188,9 @@ class Look {
     if (operation.kind == PendingOperation::Kind::collective) {
       return operation.peer >= 0 ? fmt::format("root {}", operation.peer) : "";
     }
+    if (operation.kind == PendingOperation::Kind::window) {
+      return operation.peer >= 0 ? fmt::format("for rank {}", operation.peer) : "";
+    }
     const char* const preposition = operation.kind == PendingOperation::Kind::send ? "to" : "from";
     const std::string who = operation.peer == any_peer ? "any rank" : fmt::format("rank {}", operation.peer);
     return fmt::format("{} {}, {}", preposition, who,

@@ -60,6 +60,8 @@ Need Waiting::need_of(std::int32_t rank, const PendingOperation& operation) cons
       return need_of_send(rank, operation);
     case PendingOperation::Kind::receive:
       return need_of_receive(rank, operation);
+    case PendingOperation::Kind::window:
+      return operation.peer >= 0 ? Need{{operation.peer}, false} : Need{};
     default:
       return need_of_collective(rank, operation);
   }

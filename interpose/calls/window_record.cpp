@@ -65,6 +65,10 @@ void record_meeting(CallScope& scope, MPI_Win window) noexcept {
   with_window(window, [&](NumberedWindow& known) { scope.meeting(known.local_id, ++known.meetings); });
 }
 
+void record_wait(CallScope& scope, MPI_Win window, int member) noexcept {
+  if (scope.recording()) record_access(scope, window, member, 0);
+}
+
 void record_access(CallScope& scope, MPI_Win window, int target, std::uint64_t bytes) noexcept {
   with_window(window, [&](const NumberedWindow& known) {
     const auto index = static_cast<std::size_t>(target);

@@ -21,4 +21,8 @@ void record_meeting(CallScope& scope, MPI_Win window) noexcept;
 /// Records that the call accesses so many bytes of a target's memory. `target`: a rank of the window.
 void record_access(CallScope& scope, MPI_Win window, int target, std::uint64_t bytes) noexcept;
 
+/// Records that the call waits for a member of the window: the last one is that for whom it has waited at its
+/// end. `member`: -1: for members that are not known.
+void record_wait(CallScope& scope, MPI_Win window, int member) noexcept;
+
 }  // namespace penstock::interpose

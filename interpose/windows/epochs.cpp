@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "interpose/calls/window_record.hpp"
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/progress.hpp"
 
@@ -80,20 +82,50 @@ void let_others_have(const WordRow& row) {
       [&] { return row.queued.load(std::memory_order_relaxed) == 0 || ++rounds > courtesy_rounds; });
 }
 
-void acquire(const Window& window, std::size_t target, bool exclusive) {
-  WordRow& row = window.words().row(target);
+/// Records that a call waits, and for whom, each time that this changes.
+class Awaited {
+ public:
+  Awaited(CallScope& scope, const Window& window) noexcept : scope_(scope), window_(window) {}
+
+  /// None: for members that are not known, or as before, as a lock may just have been given back.
+  void is(std::optional<std::size_t> member) noexcept {
+    const int now = member ? static_cast<int>(*member) : unknown;
+    if (now == noted_ || (now == unknown && noted_ != nobody)) return;
+    noted_ = now;
+    record_wait(scope_, window_.handle(), now);
+  }
+
+ private:
+  static constexpr int unknown = -1;
+  static constexpr int nobody = -2;
+
+  CallScope& scope_;
+  const Window& window_;
+  int noted_ = nobody;  ///< a member, or one of these
+};
+
+void acquire(const Window& window, std::size_t target, bool exclusive, CallScope& scope) {
+  const SharedWords& words = window.words();
+  WordRow& row = words.row(target);
   let_others_have(row);
-  if (window.words().try_lock(target, exclusive)) return;
+  if (words.try_lock(target, window.rank(), exclusive)) return;
   const Queued queued(row);
-  wait_with_progress([&] { return window.words().try_lock(target, exclusive); });
+  Awaited awaited(scope, window);
+  wait_with_progress([&] {
+    if (words.try_lock(target, window.rank(), exclusive)) return true;
+    awaited.is(words.exclusive_holder(target));
+    return false;
+  });
 }
 
 /// Takes the locks of all members. Holds none while it waits, as others may hold one and wait for another.
-void acquire_all(const Window& window) {
+void acquire_all(const Window& window, CallScope& scope) {
   const SharedWords& words = window.words();
+  Awaited awaited(scope, window);
   const auto try_all = [&] {
     for (std::size_t target = 0; target < window.size(); ++target) {
-      if (words.try_lock(target, false)) continue;
+      if (words.try_lock(target, window.rank(), false)) continue;
+      awaited.is(words.exclusive_holder(target));
       while (target > 0) words.unlock(--target, false);
       return false;
     }
@@ -107,16 +139,33 @@ void release(const Window& window, std::size_t target, Held held) noexcept {
   if (held == Held::shared || held == Held::exclusive) window.words().unlock(target, held == Held::exclusive);
 }
 
-/// Returns whether each of them has done so once more than this rank has seen, and if so counts that.
+/// Returns whether each of them has done so once more than this rank has seen, and if so counts that; else
+/// `awaited` is the first that has not.
 template <typename Counter>
-bool have_all_done(const std::vector<std::size_t>& members, Counter counter,
-                   std::vector<std::uint32_t>& seen) {
+bool have_all_done(const std::vector<std::size_t>& members, Counter counter, std::vector<std::uint32_t>& seen,
+                   std::optional<std::size_t>& awaited) {
   const auto has_done = [&](std::size_t member) {
     return counter(member).load(std::memory_order_acquire) != seen[member];
   };
-  if (!std::ranges::all_of(members, has_done)) return false;
+  const auto missing = std::ranges::find_if_not(members, has_done);
+  if (missing != members.end()) {
+    awaited = *missing;
+    return false;
+  }
   for (const std::size_t member : members) ++seen[member];
   return true;
+}
+
+/// Waits until `are_all_done(missing)`, which names a member that is missing.
+template <typename AreAllDone>
+void wait_for_all(const Window& window, CallScope& scope, AreAllDone are_all_done) {
+  Awaited awaited(scope, window);
+  wait_with_progress([&] {
+    std::optional<std::size_t> missing;
+    if (are_all_done(missing)) return true;
+    awaited.is(missing);
+    return false;
+  });
 }
 
 }  // namespace
@@ -134,7 +183,7 @@ int fence(Window& window, int assertion) {
   return end_of(window, "MPI_Win_fence", completed);
 }
 
-int lock(Window& window, int kind, int target, int assertion) {
+int lock(Window& window, int kind, int target, int assertion, CallScope& scope) {
   if (kind != MPI_LOCK_SHARED && kind != MPI_LOCK_EXCLUSIVE) return window.raise(MPI_ERR_LOCKTYPE);
   if (target == MPI_PROC_NULL) return MPI_SUCCESS;
   if (!is_target(window, target)) return window.raise(MPI_ERR_RANK);
@@ -149,7 +198,7 @@ int lock(Window& window, int kind, int target, int assertion) {
     epochs.held[of] = !is_checked ? Held::unchecked : is_exclusive ? Held::exclusive : Held::shared;
     return MPI_SUCCESS;
   });
-  if (code == MPI_SUCCESS && is_checked) acquire(window, of, is_exclusive);
+  if (code == MPI_SUCCESS && is_checked) acquire(window, of, is_exclusive, scope);
   return code;
 }
 
@@ -171,7 +220,7 @@ int unlock(Window& window, int target) {
   return end_of(window, "MPI_Win_unlock", completed);
 }
 
-int lock_all(Window& window, int assertion) {
+int lock_all(Window& window, int assertion, CallScope& scope) {
   const bool is_checked = (assertion & MPI_MODE_NOCHECK) == 0;
   const int code = change_epochs(window, [is_checked](Epochs& epochs) {
     if (!is_without_access(epochs)) return MPI_ERR_RMA_SYNC;
@@ -179,7 +228,7 @@ int lock_all(Window& window, int assertion) {
     std::ranges::fill(epochs.held, is_checked ? Held::shared : Held::unchecked);
     return MPI_SUCCESS;
   });
-  if (code == MPI_SUCCESS && is_checked) acquire_all(window);
+  if (code == MPI_SUCCESS && is_checked) acquire_all(window, scope);
   return code;
 }
 
@@ -243,7 +292,7 @@ int post(Window& window, MPI_Group group) {
   return MPI_SUCCESS;
 }
 
-int start(Window& window, MPI_Group group) {
+int start(Window& window, MPI_Group group, CallScope& scope) {
   std::vector<std::size_t> targets;
   if (const int failed = members_of_group(window, group, targets); failed != MPI_SUCCESS)
     return window.raise(failed);
@@ -257,9 +306,9 @@ int start(Window& window, MPI_Group group) {
   const auto posts = [&](std::size_t target) -> SharedWords::Counter& {
     return window.words().posts(target, window.rank());
   };
-  wait_with_progress([&] {
+  wait_for_all(window, scope, [&](std::optional<std::size_t>& missing) {
     const std::lock_guard guard(window.mutex());
-    return have_all_done(targets, posts, window.epochs().posts_seen);
+    return have_all_done(targets, posts, window.epochs().posts_seen, missing);
   });
   return MPI_SUCCESS;
 }
@@ -282,13 +331,14 @@ int complete(Window& window) {
 
 namespace {
 
-bool is_exposure_over(Window& window) {
+/// False: `awaited` is a member that has not completed its accesses.
+bool is_exposure_over(Window& window, std::optional<std::size_t>& awaited) {
   const std::lock_guard guard(window.mutex());
   Epochs& epochs = window.epochs();
   const auto completions = [&](std::size_t origin) -> SharedWords::Counter& {
     return window.words().completions(origin, window.rank());
   };
-  if (!have_all_done(epochs.origins, completions, epochs.completions_seen)) return false;
+  if (!have_all_done(epochs.origins, completions, epochs.completions_seen, awaited)) return false;
   epochs.is_exposed = false;
   epochs.origins.clear();
   return true;
@@ -300,15 +350,17 @@ int is_in_exposure(const Epochs& epochs) noexcept {
 
 }  // namespace
 
-int wait(Window& window) {
+int wait(Window& window, CallScope& scope) {
   if (const int code = change_epochs(window, is_in_exposure); code != MPI_SUCCESS) return code;
-  wait_with_progress([&] { return is_exposure_over(window); });
+  wait_for_all(window, scope,
+               [&](std::optional<std::size_t>& missing) { return is_exposure_over(window, missing); });
   return MPI_SUCCESS;
 }
 
 int test(Window& window, int* flag) {
   if (const int code = change_epochs(window, is_in_exposure); code != MPI_SUCCESS) return code;
-  const bool is_over = is_exposure_over(window);
+  std::optional<std::size_t> awaited;
+  const bool is_over = is_exposure_over(window, awaited);
   *flag = is_over ? 1 : 0;
   if (!is_over) progress();
   return MPI_SUCCESS;

@@ -104,7 +104,7 @@ int carry_out_on_window([[maybe_unused]] CallScope& scope, Library library, Argu
     const MPI_Win handle = window_among<function>(arguments...);
     record_call<function>(scope, handle, arguments...);
     if (const std::shared_ptr<Window> window = find_window(handle))
-      return own_window_call<function>(OwnWindowCall{window, name_of(function)}, arguments...);
+      return own_window_call<function>(OwnWindowCall{window, name_of(function), scope}, arguments...);
     if constexpr (function == Function::Win_attach) {
       return attach_to_librarys(by_library, arguments...);
     } else if constexpr (window_buffers_of(function) != WindowBuffers::none) {

@@ -8,6 +8,7 @@
 
 #include "interpose/binding/function_names.hpp"
 #include "interpose/binding/mpi_level.hpp"
+#include "interpose/calls/call_scope.hpp"
 #include "interpose/staging/out_of_reach.hpp"
 #include "interpose/windows/accumulation.hpp"
 #include "interpose/windows/creation.hpp"
@@ -19,6 +20,7 @@ namespace penstock::interpose {
 struct OwnWindowCall {
   const std::shared_ptr<Window>& window;
   const char* name;
+  CallScope& scope;
 };
 
 /// Specialised below for each function, which gets the call and MPI's arguments.
@@ -140,10 +142,10 @@ PENSTOCK_OWN(Win_shared_query, own_calls::not_shared)
 PENSTOCK_OWN_EPOCH(Win_fence, (const OwnWindowCall& call, int assertion, MPI_Win),
                    fence(*call.window, assertion))
 PENSTOCK_OWN_EPOCH(Win_lock, (const OwnWindowCall& call, int kind, int rank, int assertion, MPI_Win),
-                   lock(*call.window, kind, rank, assertion))
+                   lock(*call.window, kind, rank, assertion, call.scope))
 PENSTOCK_OWN_EPOCH(Win_unlock, (const OwnWindowCall& call, int rank, MPI_Win), unlock(*call.window, rank))
 PENSTOCK_OWN_EPOCH(Win_lock_all, (const OwnWindowCall& call, int assertion, MPI_Win),
-                   lock_all(*call.window, assertion))
+                   lock_all(*call.window, assertion, call.scope))
 PENSTOCK_OWN_EPOCH(Win_unlock_all, (const OwnWindowCall& call, MPI_Win), unlock_all(*call.window))
 PENSTOCK_OWN_EPOCH(Win_flush, (const OwnWindowCall& call, int rank, MPI_Win),
                    flush(*call.window, call.name, rank))
@@ -156,9 +158,9 @@ PENSTOCK_OWN_EPOCH(Win_sync, (const OwnWindowCall& call, MPI_Win), sync(*call.wi
 PENSTOCK_OWN_EPOCH(Win_post, (const OwnWindowCall& call, MPI_Group group, int, MPI_Win),
                    post(*call.window, group))
 PENSTOCK_OWN_EPOCH(Win_start, (const OwnWindowCall& call, MPI_Group group, int, MPI_Win),
-                   start(*call.window, group))
+                   start(*call.window, group, call.scope))
 PENSTOCK_OWN_EPOCH(Win_complete, (const OwnWindowCall& call, MPI_Win), complete(*call.window))
-PENSTOCK_OWN_EPOCH(Win_wait, (const OwnWindowCall& call, MPI_Win), wait(*call.window))
+PENSTOCK_OWN_EPOCH(Win_wait, (const OwnWindowCall& call, MPI_Win), wait(*call.window, call.scope))
 PENSTOCK_OWN_EPOCH(Win_test, (const OwnWindowCall& call, MPI_Win, int* flag), test(*call.window, flag))
 PENSTOCK_OWN_ONE(Win_free,
                  [](const OwnWindowCall& call, MPI_Win* handle) { return free_window(call.window, handle); })

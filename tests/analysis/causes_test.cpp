@@ -357,13 +357,21 @@ TEST(Causes, staging_inside_a_collective_is_told_apart) {
                                       {300, 400, Cause::wire, -1}}));
 }
 
+TEST(Causes, a_call_that_waits_at_a_window_waits_for_the_member_that_was_missing) {
+  const JobInMemory job{
+      RecordingBuilder(0, 2).call({.function = "MPI_Win_start", .begin = 100, .end = 200, .peer = 1})};
+  EXPECT_EQ(job.explain(0, 0), (Spans{{100, 200, Cause::window_wait, 1}}));
+}
+
 TEST(Causes, what_cannot_be_told_is_unattributed) {
   const JobInMemory job{RecordingBuilder(0, 2)
                             .half({.direction = Direction::receive, .peer = 1, .post = 100, .complete = 200})
                             .call({.function = "MPI_Recv", .begin = 100, .end = 200})
-                            .call({.function = "MPI_Win_fence", .begin = 300, .end = 400})};
+                            .call({.function = "MPI_Win_fence", .begin = 300, .end = 400})
+                            .call({.function = "MPI_Win_wait", .begin = 500, .end = 600, .communicator = 0})};
   EXPECT_EQ(job.explain(0, 0), (Spans{{100, 200, Cause::unattributed, 1}}));
   EXPECT_EQ(job.explain(0, 1), (Spans{{300, 400, Cause::unattributed, -1}}));
+  EXPECT_EQ(job.explain(0, 2), (Spans{{500, 600, Cause::unattributed, -1}}));  // of the library's window
 }
 
 TEST(Causes, clocks_of_two_hosts_are_not_compared) {

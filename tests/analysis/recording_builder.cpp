@@ -90,7 +90,7 @@ RecordingBuilder& RecordingBuilder::call(const CallWords& words) {
   record.bytes = words.bytes;
   record.call_site = words.call_site;
   record.function = text(words.function);
-  record.communicator = 1;
+  record.communicator = words.communicator;
   record.peer = words.peer;
   record.tag = words.tag;
   record.collective_ordinal = words.collective_ordinal;

@@ -33,6 +33,7 @@ struct CallWords {
   std::uint32_t collective_ordinal = 0;
   std::uint8_t waits = 1;
   std::int32_t tag = -1;
+  std::uint32_t communicator = 1;
 };
 
 /// A call that has not ended.

@@ -175,7 +175,7 @@ TEST(ReportJson, parts_of_job_ranks_and_steps_sum_to_their_times) {
   }
   const nlohmann::json json = json_of({rank});
   const nlohmann::json& parts = json.at("counted").at("parts_s");
-  EXPECT_EQ(parts.size(), 16u);
+  EXPECT_EQ(parts.size(), 17u);
   EXPECT_DOUBLE_EQ(parts.at("kernels"), 0.5);
   EXPECT_DOUBLE_EQ(parts.at("unattributed"), 1.0);
   EXPECT_DOUBLE_EQ(parts.at("host_code"), 2.5);

@@ -40,6 +40,15 @@ CauseHelp help_of(Cause cause) {
           "early and complete it late (`MPI_Iallreduce`). Have fewer: join small reductions, test for "
           "convergence "
           "every tenth time."};
+    case Cause::window_wait:
+      return {
+          "Counted in `MPI_Win_start`, `MPI_Win_wait`, `MPI_Win_lock` and `MPI_Win_lock_all` where they "
+          "wait, "
+          "in windows that Penstock moves.",
+          "Post early and start late: `MPI_Win_post` before the kernels, `MPI_Win_start` behind them; "
+          "complete "
+          "as soon as the last access is made. Hold locks for the accesses alone, shared where that will "
+          "do."};
     case Cause::wire:
       return {
           "Counted is what is left of a wait when nothing else explains it: the time that the bytes need.",
@@ -75,8 +84,10 @@ CauseHelp help_of(Cause cause) {
     case Cause::unattributed:
       break;
   }
-  return {"One-sided communication and probes have no partner in a recording, and nothing is guessed.",
-          "Record all ranks, and all of the run (`PENSTOCK_RANKS`, `PENSTOCK_TRACE_LIMIT`)."};
+  return {
+      "Probes, and windows that the MPI library moves, have no partner in a recording, and nothing is "
+      "guessed.",
+      "Record all ranks, and all of the run (`PENSTOCK_RANKS`, `PENSTOCK_TRACE_LIMIT`)."};
 }
 
 TopicEntry entry_of(Cause cause) {

@@ -288,8 +288,10 @@ class Adviser {
     for (const PeerFigures& each : report_.peers) {
       const std::uint64_t sends_late_ns = certain(each.by_cause, each.within_error, Cause::late_sender);
       const std::uint64_t receives_late_ns = certain(each.by_cause, each.within_error, Cause::late_receiver);
+      const std::uint64_t windows_late_ns = of(each.by_cause, Cause::window_wait);
+      const std::uint64_t late_ns = sends_late_ns + receives_late_ns + windows_late_ns;
       const bool is_told = std::find(named_.begin(), named_.end(), each.rank) != named_.end();
-      if (each.rank < 0 || (report_.replay && (is_told || sends_late_ns + receives_late_ns == 0))) {
+      if (each.rank < 0 || (report_.replay && (is_told || late_ns == 0))) {
         continue;
       }
       std::string load;
@@ -301,12 +303,13 @@ class Adviser {
       }
       std::vector<std::string> waits;
       for (const auto& [time_ns, what] :
-           {std::pair{sends_late_ns, "send"}, std::pair{receives_late_ns, "receive"}}) {
+           {std::pair{sends_late_ns, "send"}, std::pair{receives_late_ns, "receive"},
+            std::pair{windows_late_ns, "open, complete or unlock a window"}}) {
         if (time_ns != 0) {
           waits.push_back(fmt::format("{} for it to {}", time_text(static_cast<double>(time_ns)), what));
         }
       }
-      add({AdviceKind::balance_ranks, sends_late_ns + receives_late_ns,
+      add({AdviceKind::balance_ranks, late_ns,
            fmt::format("Others wait for rank {}: {}.{}", each.rank, fmt::join(waits, ", "), load), "peers",
            static_cast<std::size_t>(&each - report_.peers.data())},
           late_rank_change(each.rank));

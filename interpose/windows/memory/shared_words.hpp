@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,7 @@ namespace penstock::interpose {
 
 /// One member's row; for each other member two counters follow.
 struct alignas(64) WordRow {
-  std::atomic<std::int64_t> lock;     ///< -1: held exclusively; else the number of shared holders
+  std::atomic<std::int64_t> lock;     ///< below 0: -1 - the exclusive holder; else the number of shared ones
   std::atomic<std::uint32_t> queued;  ///< members that wait for the lock
   alignas(64) std::atomic<std::uint32_t> accumulating;  ///< 1: a member accumulates into this one's memory
   alignas(64) std::atomic<std::uint32_t> arrivals;      ///< barriers that this member has come to
@@ -44,17 +45,31 @@ class SharedWords {
     return counters(origin)[members() + target];
   }
 
-  [[nodiscard]] bool try_lock(std::size_t target, bool exclusive) const noexcept {
+  /// `holder`: the member that takes the lock.
+  [[nodiscard]] bool try_lock(std::size_t target, std::size_t holder, bool exclusive) const noexcept {
     std::atomic<std::int64_t>& word = row(target).lock;
     std::int64_t held = word.load(std::memory_order_relaxed);
-    if (exclusive) return held == 0 && word.compare_exchange_strong(held, -1, std::memory_order_acquire);
+    if (exclusive) {
+      const std::int64_t own = -1 - static_cast<std::int64_t>(holder);
+      return held == 0 && word.compare_exchange_strong(held, own, std::memory_order_acquire);
+    }
     while (held >= 0) {
       if (word.compare_exchange_weak(held, held + 1, std::memory_order_acquire)) return true;
     }
     return false;
   }
   void unlock(std::size_t target, bool exclusive) const noexcept {
-    row(target).lock.fetch_add(exclusive ? 1 : -1, std::memory_order_release);
+    std::atomic<std::int64_t>& word = row(target).lock;
+    if (exclusive) {
+      word.store(0, std::memory_order_release);  // nobody else changes it meanwhile
+    } else {
+      word.fetch_sub(1, std::memory_order_release);
+    }
+  }
+  /// Returns the member that holds a lock exclusively.
+  [[nodiscard]] std::optional<std::size_t> exclusive_holder(std::size_t target) const noexcept {
+    const std::int64_t held = row(target).lock.load(std::memory_order_relaxed);
+    return held < 0 ? std::optional(static_cast<std::size_t>(-1 - held)) : std::nullopt;
   }
 
   [[nodiscard]] bool try_to_accumulate(std::size_t target) const noexcept {

@@ -117,6 +117,17 @@ TEST(Unfinished, a_message_with_another_tag_is_not_the_one_waited_for) {
   EXPECT_EQ(waits_for(figures, 0), (Ranks{1}));
 }
 
+TEST(Unfinished, a_call_on_a_window_waits_for_the_member_that_is_missing) {
+  const UnfinishedFigures figures = look_at({
+      killed(0, 2).in_call({.function = "MPI_Win_start", .begin = second, .peer = 1}),
+      killed(1, 2).in_call({.function = "MPI_Win_wait", .begin = second, .peer = 0}),
+  });
+  EXPECT_EQ(waits_for(figures, 0), (Ranks{1}));
+  EXPECT_EQ(figures.ranks[0].calls.front().what, "for rank 1");
+  ASSERT_EQ(figures.standstills.size(), 1u);
+  EXPECT_EQ(figures.standstills[0].kind, StandstillFigures::Kind::cycle);
+}
+
 TEST(Unfinished, a_receive_from_any_rank_waits_for_all_others_unless_one_has_sent) {
   const auto receiver = [] {
     return killed(0, 3).in_call({.function = "MPI_Recv", .begin = second, .peer = -2});

@@ -34,6 +34,26 @@ if owner == "ours":
 PYTHON
 }
 
+# check_waits: what the report says of calls that wait for some members
+check_waits() {
+  python3 - "$folder/report" <<'PYTHON' >>"$folder/output" || fail "waits for some members"
+import json
+import sys
+
+report = json.load(open(sys.argv[1]))
+for function in ["MPI_Win_start", "MPI_Win_wait", "MPI_Win_lock"]:
+    sites = [site for site in report["call_sites"] if site["mpi_function"] == function]
+    waits_s = sum(site["by_cause_s"]["wait_at_window"] for site in sites)
+    print(function, waits_s)
+    assert waits_s >= 0.15, f"rank 0 waits ten times for 20 ms in {function}"
+waits_s = [row["by_cause_s"]["wait_at_window"] for row in report["peers"] if row["rank"] == 1]
+assert waits_s and waits_s[0] >= 0.5, f"all for rank 1: {waits_s}"
+assert report["counted"]["by_cause_s"]["unattributed"] < 0.05, report["counted"]["by_cause_s"]
+PYTHON
+}
+
+recorded_job 2 -- "$program" --gtest_filter=RecordedWindows.that_wait_for_some_members
+check_waits
 for owner in ours the_librarys; do
   code=0
   (recorded_job 2 -- "$program" --gtest_filter="RecordedWindows.are_$owner") || code=$?

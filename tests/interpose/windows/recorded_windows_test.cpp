@@ -1,5 +1,5 @@
-// Two ranks that put a mebibyte into each other's memory, ten times; rank 1 comes late to each fence.
-// recorded_windows.sh knows what the report must say of it.
+// Two ranks that put a mebibyte into each other's memory, ten times; rank 1 comes late to each fence, or is
+// late to open, to complete and to unlock. recorded_windows.sh knows what the report must say of it.
 #include <chrono>
 #include <thread>
 
@@ -32,6 +32,59 @@ TEST(RecordedWindows, are_ours) {
 TEST(RecordedWindows, are_the_librarys) {
   PENSTOCK_SKIP_WITHOUT_WINDOW(MemoryKind::pageable);
   put_in_turns(MemoryKind::pageable);
+}
+
+/// A group of one rank of MPI_COMM_WORLD.
+class GroupOfOne {
+ public:
+  explicit GroupOfOne(int member) {
+    MPI_Group world = MPI_GROUP_NULL;
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_incl(world, 1, &member, &group_);
+    MPI_Group_free(&world);
+  }
+  ~GroupOfOne() { MPI_Group_free(&group_); }
+  GroupOfOne(const GroupOfOne&) = delete;
+  GroupOfOne& operator=(const GroupOfOne&) = delete;
+
+  [[nodiscard]] MPI_Group get() const noexcept { return group_; }
+
+ private:
+  MPI_Group group_ = MPI_GROUP_NULL;
+};
+
+/// Rank 0 waits for rank 1 in each call that waits for some members; others are not among them.
+TEST(RecordedWindows, that_wait_for_some_members) {
+  const Elements<int> origin(MemoryKind::device, count, rank());
+  const WindowOf<int> window(MemoryKind::device, count, -1);
+  const int other = rank() == 0 ? 1 : 0;
+  const GroupOfOne group(other);
+  for (int barrier = 0; barrier < 2 * steps && rank() >= 2; ++barrier) MPI_Barrier(MPI_COMM_WORLD);
+  const auto put = [&] { MPI_Put(origin.data(), count, MPI_INT, other, 0, count, MPI_INT, window.get()); };
+  for (int step = 0; step < steps && rank() < 2; ++step) {
+    if (rank() == 0) {
+      MPI_Win_start(group.get(), 0, window.get());
+      put();
+      MPI_Win_complete(window.get());
+      MPI_Win_post(group.get(), 0, window.get());
+      MPI_Win_wait(window.get());
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window.get());
+    } else {
+      std::this_thread::sleep_for(late);
+      MPI_Win_post(group.get(), 0, window.get());
+      MPI_Win_wait(window.get());
+      MPI_Win_start(group.get(), 0, window.get());
+      std::this_thread::sleep_for(late);
+      put();
+      MPI_Win_complete(window.get());
+      MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window.get());
+      MPI_Barrier(MPI_COMM_WORLD);
+      std::this_thread::sleep_for(late);
+    }
+    MPI_Win_unlock(0, window.get());
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
 }
 
 }  // namespace

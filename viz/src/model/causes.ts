@@ -9,6 +9,7 @@ export const causes: readonly Cause[] = [
   'late_sender',
   'late_receiver',
   'wait_at_collective',
+  'wait_at_window',
   'wire',
   'packing_or_staging',
   'gpu_not_ready',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { is_firefox } from './browser';
 import { cells, open, with_contents } from './pages';
 
-const none = { late_sender: 0, late_receiver: 0, wait_at_collective: 0, wire: 0, packing_or_staging: 0, gpu_not_ready: 0, missing_progress: 0, unattributed: 0 };
+const none = { late_sender: 0, late_receiver: 0, wait_at_collective: 0, wait_at_window: 0, wire: 0, packing_or_staging: 0, gpu_not_ready: 0, missing_progress: 0, unattributed: 0 };
 const long_name = 'lattice::hopping_term<lattice::Field<float, 12>, lattice::Gauge<float>>::exchange_all_faces';
 const call_paths = [
   { mpi_function: 'MPI_Waitall', frames: ['exchange (halo.cpp:20)', `${long_name} (hopping.cpp:5)`, 'main (main.cpp:30)'], shown_frame: 0, call_site: 0, calls: 9, counted_s: 0.06, by_cause_s: { ...none, wire: 0.02, late_sender: 0.04 } },

@@ -53,7 +53,7 @@ describe('pieces', () => {
 
 describe('shares', () => {
   // the first half is all kernels, the second half quarter copies
-  const track = track_of([], { bins: 4, states: [12, 13], shares: base64([255, 255, 0, 0, 0, 0, 64, 64]) });
+  const track = track_of([], { bins: 4, states: [states.indexOf('kernel'), states.indexOf('copy')], shares: base64([255, 255, 0, 0, 0, 0, 64, 64]) });
   const shares_drawn = (view: Range, width: number, part = view) => {
     const boxes = new Boxes();
     add_shares(boxes, track.shares!, run, view, width, part, []);
@@ -84,7 +84,7 @@ describe('shares', () => {
 });
 
 it('a lane has shares, narrow pieces where all are there, and wide ones everywhere once', () => {
-  const track = track_of([kernel(100, 350), kernel(360, 361), kernel(700, 701)], { bins: 2, states: [12], shares: base64([200, 10]) });
+  const track = track_of([kernel(100, 350), kernel(360, 361), kernel(700, 701)], { bins: 2, states: [states.indexOf('kernel')], shares: base64([200, 10]) });
   const boxes = new Boxes();
   add_lane(boxes, track, track.lanes[0]!, true, [{ from: 300, to: 400 }], run, run, 500, []);
   const pieces = list(boxes).filter(({ piece }) => piece >= 0).map(({ piece }) => piece);

@@ -2,7 +2,7 @@
 import type { Timeline, Track } from '../../../src/generated/timeline';
 import { decode_timeline, type TimelineModel } from '../../../src/model/timeline/decode';
 
-export const states = ['late_sender', 'late_receiver', 'wait_at_collective', 'wire', 'packing_or_staging', 'gpu_not_ready', 'missing_progress', 'unattributed', 'hidden', 'waiting_call', 'other_call', 'range', 'kernel', 'copy', 'others_kernel', 'operation', 'transfer', 'synchronisation'];
+export const states = ['late_sender', 'late_receiver', 'wait_at_collective', 'wait_at_window', 'wire', 'packing_or_staging', 'gpu_not_ready', 'missing_progress', 'unattributed', 'hidden', 'waiting_call', 'other_call', 'range', 'kernel', 'copy', 'others_kernel', 'operation', 'transfer', 'synchronisation'];
 
 export function integers(values: readonly number[]): string {
   const bytes: number[] = [];
