@@ -1,7 +1,6 @@
 #include "analysis/causes/cause.hpp"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 namespace penstock::analysis {
@@ -24,12 +23,6 @@ std::string_view meaning_of(Cause cause) noexcept {
 #include "analysis/causes/causes.def"
   }
   return "";
-}
-
-bool waits_at_window(std::string_view mpi_function) noexcept {
-  constexpr std::array<std::string_view, 4> waiting{"MPI_Win_start", "MPI_Win_wait", "MPI_Win_lock",
-                                                    "MPI_Win_lock_all"};
-  return std::find(waiting.begin(), waiting.end(), mpi_function) != waiting.end();
 }
 
 Cause main_cause(const TimeByCause& times) noexcept {

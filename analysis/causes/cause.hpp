@@ -49,8 +49,4 @@ inline constexpr std::size_t gap_count = 4;
   return mpi_function.starts_with("MPI_File_");
 }
 
-/// Returns true if this function waits for some members of a window. Whom it has waited for is recorded of
-/// windows of Penstock's own: such a call has the window as its communicator.
-[[nodiscard]] bool waits_at_window(std::string_view mpi_function) noexcept;
-
 }  // namespace penstock::analysis

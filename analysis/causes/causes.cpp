@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analysis/joining/call_cursor.hpp"
+#include "analysis/recording/window_calls.hpp"
 
 namespace penstock::analysis {
 namespace {

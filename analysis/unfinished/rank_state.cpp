@@ -7,10 +7,10 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/causes/cause.hpp"
 #include "analysis/recording/member_list.hpp"
 #include "analysis/recording/rank_trace.hpp"
 #include "analysis/recording/trace_reader.hpp"
+#include "analysis/recording/window_calls.hpp"
 #include "analysis/unfinished/call_kind.hpp"
 
 namespace penstock::analysis {
