@@ -43,12 +43,10 @@ CauseHelp help_of(Cause cause) {
     case Cause::window_wait:
       return {
           "Counted in `MPI_Win_start`, `MPI_Win_wait`, `MPI_Win_lock` and `MPI_Win_lock_all` where they "
-          "wait, "
-          "in windows that Penstock moves.",
+          "wait, in windows that Penstock moves.",
           "Post early and start late: `MPI_Win_post` before the kernels, `MPI_Win_start` behind them; "
-          "complete "
-          "as soon as the last access is made. Hold locks for the accesses alone, shared where that will "
-          "do."};
+          "complete as soon as the last access is made. Hold locks for the accesses alone, shared where that "
+          "will do."};
     case Cause::wire:
       return {
           "Counted is what is left of a wait when nothing else explains it: the time that the bytes need.",

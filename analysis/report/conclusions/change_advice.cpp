@@ -46,8 +46,7 @@ double uncertain_on_shared_gpu(AdviceKind kind) {
 
 /// Returns the share of what a change saves in the replay that it may save more or less: launches, wake-ups
 /// and how much a kernel slows an exchange beside it are not recorded. From planted faults on two H200
-/// (tests/analysis/planted): host code and balance within 1 %, what concerns messages and reductions within 5
-/// %.
+/// (tests/analysis/planted): 1 % for host code and balance, 5 % for messages and reductions.
 double uncertain_share(AdviceKind kind) {
   return kind == AdviceKind::host_code || kind == AdviceKind::balance_ranks ? 0.02 : 0.05;
 }
