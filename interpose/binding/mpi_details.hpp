@@ -79,6 +79,10 @@ inline void copy_without_error(const MPI_Status& from, MPI_Status& to) noexcept 
 [[nodiscard]] inline MPI_Status local_copy_of(const MPI_Status* users) noexcept {
   return users == MPI_STATUS_IGNORE ? MPI_Status{} : *users;
 }
+/// The same for one of several; `users` may be MPI_STATUSES_IGNORE.
+[[nodiscard]] inline MPI_Status local_copy_of_at(const MPI_Status* users, int index) noexcept {
+  return users == MPI_STATUSES_IGNORE ? MPI_Status{} : users[index];
+}
 
 /// Copies the status of a call that completes or finds one operation. Such calls leave MPI_ERROR unchanged
 /// (MPI-4.0 §3.2.5), which not all calls of MPI libraries do (MPICH's probes).

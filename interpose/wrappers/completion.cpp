@@ -58,10 +58,6 @@ int finish_detached(Pending& pending, MPI_Status& status, int code) {
   return pending.complete(status, code);
 }
 
-MPI_Status local_copy_of_at(const MPI_Status* statuses, int index) {
-  return statuses == MPI_STATUSES_IGNORE ? MPI_Status{} : statuses[index];
-}
-
 /// `tells_error`: the call returns MPI_ERR_IN_STATUS; otherwise MPI_ERROR keeps the user's value.
 void copy_status_to(const MPI_Status& status, MPI_Status* statuses, int index, bool tells_error) {
   if (statuses == MPI_STATUSES_IGNORE) return;

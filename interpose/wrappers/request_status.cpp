@@ -47,10 +47,6 @@ int ask(MPI_Request request, State& state, MPI_Status& local) {
   return MPI_SUCCESS;
 }
 
-MPI_Status local_copy_of_at(const MPI_Status* statuses, int index) {
-  return statuses == MPI_STATUSES_IGNORE ? MPI_Status{} : statuses[index];
-}
-
 /// Returns true if the library alone answers.
 bool is_left_to_library(const CallScope& scope, Function function, int count, const MPI_Request* requests) {
   if (scope.stands_aside() || count < 0 || (count > 0 && requests == nullptr)) return true;
