@@ -1,5 +1,5 @@
 # What `cmake --install` puts where, and the .deb that CPack makes of it (`cpack --config build/CPackConfig.cmake`):
-#   bin/penstock   lib/…/penstock/libpenstock_<family>.so   include/penstock/mpi-ext.h   share/doc/penstock
+#   bin/penstock   lib/…/penstock/libpenstock_<family>.so   include/penstock/{mpi-ext.h, device.cuh}   share/doc/penstock
 #   share/penstock/python   share/man   completions of bash, zsh and fish in share/
 #   share/pkgconfig, share/cmake/Penstock   share/modulefiles/penstock: for Lmod
 # Include it before the targets are made: PENSTOCK_LIBRARIES_FROM_COMMAND is where the command looks.
@@ -9,7 +9,7 @@ file(RELATIVE_PATH PENSTOCK_LIBRARIES_FROM_COMMAND ${CMAKE_INSTALL_FULL_BINDIR}
      ${CMAKE_INSTALL_FULL_LIBDIR}/penstock)
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # installs what was built, without tests and examples
 
-install(FILES include/penstock/mpi-ext.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock)
+install(FILES include/penstock/mpi-ext.h include/penstock/device.cuh DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/penstock)
 # Who uses it from the sources leaves a folder of bytecode there, which would be installed, empty.
 install(DIRECTORY python/penstock DESTINATION ${CMAKE_INSTALL_DATADIR}/penstock/python
         FILES_MATCHING PATTERN *.py PATTERN __pycache__ EXCLUDE)

@@ -69,9 +69,10 @@ may_include(interpose/protocol ${basis} interpose/datatypes interpose/progress i
 may_include(interpose/staging ${basis} interpose/datatypes interpose/progress)
 set(below ${basis} interpose/datatypes interpose/progress interpose/messages interpose/posted interpose/network
     interpose/protocol interpose/staging)
-may_include(interpose/partitioned ${below})
-may_include(interpose/collectives/schedules ${below})
 may_include(interpose/windows/memory ${moving} interpose/progress interpose/staging)
+# How another rank's memory is reached is the same for a window and for the buffer of a partitioned message.
+may_include(interpose/partitioned ${below} interpose/windows/memory)
+may_include(interpose/collectives/schedules ${below})
 # The operations that kernels know are in schedules; of collectives it knows nothing else.
 may_include(interpose/windows ${below} interpose/collectives/schedules interpose/windows/memory)
 may_include(interpose/collectives/kernels ${below} interpose/collectives/schedules)

@@ -27,7 +27,7 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f0012ull;  // ranks with another layout use another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0013ull;  // ranks with another layout use another file
 
 /// The largest page size of GPU hosts (aarch64).
 constexpr std::size_t page_bytes = 65536;
@@ -73,10 +73,13 @@ struct NodeDirectory::Shared {
   /// What a rank shares beside its row. Begins and ends with a page.
   struct Exchanged {
     Slot slots[slots_per_rank];
+    PartitionArea partitions;
+    char up_to_adverts[page_bytes - sizeof(PartitionArea) % page_bytes];
     Advert adverts[adverts_per_rank];  ///< touched only if the rank has_adverts
     char up_to_a_page[page_bytes - sizeof(Advert) * adverts_per_rank % page_bytes];
   };
-  static_assert(sizeof(Slot) * slots_per_rank % page_bytes == 0 && sizeof(Exchanged) % page_bytes == 0);
+  static_assert(sizeof(Slot) * slots_per_rank % page_bytes == 0 &&
+                offsetof(Exchanged, adverts) % page_bytes == 0 && sizeof(Exchanged) % page_bytes == 0);
 
   std::atomic<std::uint64_t> version;
   JobNonce nonce;
@@ -112,6 +115,10 @@ std::span<std::byte> NodeDirectory::flag_memory() noexcept {
 std::span<Advert> NodeDirectory::adverts_of(const DirectoryRow& row) noexcept {
   if (shared_ == nullptr || !row.has_adverts.load(std::memory_order_acquire)) return {};
   return shared_->exchanged[&row - shared_->rows].adverts;
+}
+
+PartitionArea& NodeDirectory::partitions_of(const DirectoryRow& row) noexcept {
+  return shared_->exchanged[&row - shared_->rows].partitions;
 }
 
 void NodeDirectory::join() noexcept {

@@ -17,6 +17,7 @@
 #include "interpose/node/adverts.hpp"
 #include "interpose/node/agreement_ring.hpp"
 #include "interpose/node/envelope.hpp"
+#include "interpose/node/partition_note.hpp"
 #include "interpose/node/slots.hpp"
 #include "transports/host/process.hpp"
 
@@ -92,8 +93,8 @@ class NodeDirectory {
   /// Takes a free slot of this rank and gives it a new generation; null if all are in use.
   [[nodiscard]] Slot* take_slot(std::uint32_t* index) noexcept;
   void free_slot(Slot* slot) noexcept;
-  /// Returns the memory of this rank's slots and adverts, in which the GPU sets flags; empty if the directory
-  /// is not open. Begins and ends with a page.
+  /// Returns the memory of this rank's slots, notes and adverts, in which the GPU sets flags; empty if the
+  /// directory is not open. Begins and ends with a page.
   [[nodiscard]] std::span<std::byte> flag_memory() noexcept;
   /// Returns the slot that an envelope names; null if it names none, or another use of it.
   [[nodiscard]] Slot* find(const Envelope& envelope) noexcept;
@@ -102,6 +103,8 @@ class NodeDirectory {
 
   /// Returns the adverts of a rank; empty unless it has_adverts.
   [[nodiscard]] std::span<Advert> adverts_of(const DirectoryRow& row) noexcept;
+  /// Returns what a rank shows of its partitioned messages. The row is of this directory.
+  [[nodiscard]] PartitionArea& partitions_of(const DirectoryRow& row) noexcept;
 
   /// Returns true if some rank of the node uses CUDA: from then on blocking calls poll. Cost: two loads, as
   /// every call of a program without a GPU checks this.

@@ -5,12 +5,6 @@
 #include "interpose/staging/staged_call.hpp"
 
 namespace penstock::interpose {
-namespace {
-
-constexpr const char* why_partitions_are_staged = "partitioned messages are always staged";
-
-}  // namespace
-
 Status PartitionedBuffer::open(const PartitionedArgument& user) {
   if (user.partitions <= 0 || user.count <= 0 || !lies_on_device(user.buffer)) return {};
   const transports::Buffer buffer = transports::inspect(user.buffer);
@@ -24,9 +18,19 @@ Status PartitionedBuffer::open(const PartitionedArgument& user) {
   if (Status opened = stand_in_.open(user.buffer, whole, whole); !opened.ok()) return opened;
   partition_ = ByteRange(user.count, user.datatype).layout();
   distance_ = user.count * extent_of(user.datatype);
-  kind_ = buffer.kind;
+  buffer_ = buffer;
+  partitions_ = user.partitions;
   is_staged_ = true;
   return {};
+}
+
+std::optional<transports::BufferView> PartitionedBuffer::in_one_piece() const {
+  const bool has_gaps =
+      !partition_.is_contiguous() || distance_ != static_cast<std::ptrdiff_t>(partition_.bytes());
+  const std::size_t bytes = partition_.bytes() * static_cast<std::size_t>(partitions_);
+  if (has_gaps || !buffer_.holds(partition_.first_offset(), bytes)) return std::nullopt;
+  return transports::BufferView{.buffer = buffer_,
+                                .layout = transports::Layout::contiguous(bytes, partition_.first_offset())};
 }
 
 transports::Layout PartitionedBuffer::bytes_of(std::span<const int> partitions) const {
@@ -38,14 +42,6 @@ transports::Layout PartitionedBuffer::bytes_of(std::span<const int> partitions) 
     }
   }
   return bytes;
-}
-
-Status PartitionedBuffer::fetch(const transports::Layout& bytes) const {
-  return stand_in_.fetch(bytes, why_partitions_are_staged);
-}
-
-Status PartitionedBuffer::write_back(const transports::Layout& bytes) const {
-  return stand_in_.write_back(bytes, why_partitions_are_staged);
 }
 
 }  // namespace penstock::interpose

@@ -1,6 +1,7 @@
-// The wrappers of partitioned communication (MPI-4, chapter 4). MPI_Pready downloads the partition before the
-// MPI library may send it. An arrived partition belongs to the application, which may read and change it: it
-// is uploaded once, by the first MPI_Parrived that finds it or by the completion of the message.
+// The wrappers of partitioned communication (MPI-4, chapter 4). Where the receiver copies the partitions,
+// MPI_Pready sets a word that it sees. Else it downloads the partition before the MPI library may send it. An
+// arrived partition belongs to the application, which may read and change it: it is written once, by the
+// first MPI_Parrived that finds it or by the completion of the message.
 #include "interpose/binding/mpi_level.hpp"
 
 #if PENSTOCK_HAS_MPI_4
@@ -8,13 +9,16 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <span>
 #include <vector>
 
 #include "interpose/calls/call_scope.hpp"
 #include "interpose/calls/errors.hpp"
+#include "interpose/partitioned/partition_notes.hpp"
 #include "interpose/partitioned/partitioned_message.hpp"
+#include "interpose/partitioned/partitioned_request.hpp"
 #include "interpose/progress/progress.hpp"
 #include "interpose/progress/request_table.hpp"
 #include "interpose/staging/out_of_reach.hpp"
@@ -28,6 +32,23 @@ int initialise_for_nobody(const PartitionedPeer& peer, MPI_Request* request) {
   if (peer.direction == trace::Direction::send)
     return PMPI_Send_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, peer.tag, peer.communicator, request);
   return PMPI_Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, peer.tag, peer.communicator, request);
+}
+
+/// Has the MPI library initialise its own request, and meets the other side. Both match requests in the order
+/// of these calls, so threads take turns.
+template <typename Library>
+int initialise_and_meet(PartitionedMessage& message, const void* buffer, MPI_Request* request,
+                        Library library) {
+  static constinit std::mutex turn;
+  static RequestCounts& sends = *new RequestCounts;  // never destroyed: the program may end in another thread
+  static RequestCounts& receives = *new RequestCounts;
+  const std::lock_guard guard(turn);
+  const PartitionedPeer& peer = message.peer();
+  const std::uint32_t communicator = message.communicator() == nullptr ? 0 : message.communicator()->local_id;
+  std::uint64_t& count = (message.sends() ? sends : receives).of(communicator, peer.rank, peer.tag);
+  const int code = library(buffer);
+  if (code == MPI_SUCCESS) message.meet(count++, *request);
+  return code;
 }
 
 /// `library(buffer)` initialises the MPI library's own operation.
@@ -49,9 +70,10 @@ int initialise_partitioned(CallScope& scope, const PartitionedArgument& argument
   }
   if (const Status opened = message->open(); !opened.ok()) return message->raise(message->name(), opened);
   const PartitionedBuffer& buffer = message->buffer();
-  if (!buffer.is_staged() && !scope.recording()) return library(argument.buffer);
+  const void* const address = buffer.is_staged() ? buffer.address() : argument.buffer;
+  const int code = initialise_and_meet(*message, address, request, library);
+  if (!buffer.is_staged() && !scope.recording()) return code;
   scope.buffer(static_cast<trace::BufferKind>(buffer.kind()));
-  const int code = library(buffer.is_staged() ? buffer.address() : argument.buffer);
   if (code == MPI_SUCCESS) attach_message(*request, message);
   return code;
 }
@@ -60,13 +82,17 @@ int initialise_partitioned(CallScope& scope, const PartitionedArgument& argument
 template <typename Library>
 int mark_ready(const char* mpi_call, const FoundMessage& found, std::span<const int> partitions,
                Library library) {
-  const PartitionedMessage* const message = found.message.get();
+  PartitionedMessage* const message = found.message.get();
   const auto is_of_message = [&](int partition) { return message->has(partition); };
   if (message == nullptr || !found.is_active || !message->sends() ||
       !std::ranges::all_of(partitions, is_of_message)) {
     return library();
   }
   if (message->peer().rank == MPI_PROC_NULL) return MPI_SUCCESS;
+  if (!message->is_librarys()) {
+    message->signal(partitions);
+    return MPI_SUCCESS;
+  }
   if (const Status fetched = message->fetch(partitions); !fetched.ok())
     return message->raise(mpi_call, fetched);
   return library();
@@ -113,9 +139,14 @@ int ask_for_arrival(MPI_Request request, int partition, int* flag) {
     *flag = 1;
     return MPI_SUCCESS;
   }
+  Status status;
+  if (!message->is_librarys() && !message->sends() && message->has(partition)) {
+    const RequestTable::Lock lock(request_table());
+    *flag = message->has_arrived(partition, status) ? 1 : 0;
+    return status.ok() ? MPI_SUCCESS : message->raise("MPI_Parrived", status);
+  }
   const int code = PMPI_Parrived(request, partition, flag);
   if (code != MPI_SUCCESS || *flag == 0 || !message->has(partition)) return code;
-  Status status;
   {
     const RequestTable::Lock lock(request_table());
     *flag = message->deliver(partition, status) ? 1 : 0;

@@ -54,7 +54,7 @@ expect 'it is for this machine' [ "$(field Architecture)" = "$(dpkg --print-arch
 expect 'its dependencies are those of its programs' eval 'field Depends | grep -q libdw1 && field Depends | grep -q libc6'
 expect 'it depends on no MPI: the program brings it' eval '! field Depends | grep -qE "mpi"'
 for file in bin/penstock 'lib(/[^/]+)?/penstock/libpenstock_mpich\.so' 'lib(/[^/]+)?/penstock/libpenstock_openmpi\.so' \
-  include/penstock/mpi-ext.h share/doc/penstock/copyright share/doc/penstock/README.md share/penstock/python/penstock/__init__.py \
+  include/penstock/mpi-ext.h include/penstock/device.cuh share/doc/penstock/copyright share/doc/penstock/README.md share/penstock/python/penstock/__init__.py \
   share/man/man1/penstock.1 share/man/man1/penstock-report.1 share/man/man7/penstock-causes.7 \
   share/pkgconfig/penstock.pc share/cmake/Penstock/PenstockConfig.cmake 'share/modulefiles/penstock/[0-9.]+\.lua' \
   share/bash-completion/completions/penstock share/zsh/vendor-completions/_penstock share/fish/vendor_completions.d/penstock.fish; do

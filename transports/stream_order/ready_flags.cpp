@@ -154,6 +154,16 @@ void settle_signals() noexcept {
   if (has_marked_signals()) marks().settle(driver_will_signal);
 }
 
+void* address_for_kernels(const Buffer& buffer, std::atomic<std::uint32_t>* flag) {
+  const cuda::Driver* driver = cuda::driver();
+  if (driver == nullptr || !lives_on_device(buffer.kind)) return nullptr;
+  const cuda::ContextRef& context = cuda::Context::of(buffer);
+  if (context == nullptr) return nullptr;
+  const cuda::ContextScope scope(*context);
+  if (!scope.status().ok()) return nullptr;
+  return reinterpret_cast<void*>(device_address_of(*driver, context, flag));
+}
+
 Status signal_behind(const cuda::ContextRef& context, CUstream stream,
                      std::atomic<std::uint32_t>* flag) noexcept {
   const cuda::Driver* driver = cuda::driver();

@@ -36,6 +36,10 @@ void settle_signals() noexcept;
 /// Ensures that the flag is not set any more, if it is one of these.
 void forget_signal(const std::atomic<std::uint32_t>* flag) noexcept;
 
+/// Returns where kernels on the buffer's device find a flag; null if they cannot reach it. Thread: any.
+/// Errors: std::bad_alloc.
+[[nodiscard]] void* address_for_kernels(const Buffer& buffer, std::atomic<std::uint32_t>* flag);
+
 /// Has the GPU store 1 (release) to `flag` behind what is queued in the stream. On failure nothing is stored.
 /// Thread: any.
 [[nodiscard]] Status signal_behind(const cuda::ContextRef& context, CUstream stream,

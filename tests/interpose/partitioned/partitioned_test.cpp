@@ -13,6 +13,7 @@
 #include <array>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -173,6 +174,75 @@ TEST_F(Partitioned, messages_arrive_in_memory_of_every_kind_whatever_the_partiti
       MPI_Barrier(MPI_COMM_WORLD);
     }
   }
+}
+
+TEST_F(Partitioned, messages_without_gaps_arrive_in_memory_of_every_kind_whichever_rank_is_late) {
+  std::size_t turn = 0;
+  for (const MemoryKind from : memory_kinds) {
+    for (const MemoryKind to : memory_kinds) {
+      SCOPED_TRACE(testing::Message() << name_of(from) << " to " << name_of(to));
+      Side side(rank == 0 ? from : to, types.all()[0], ints, rank == 0 ? 6 : 4);
+      // the other has begun by then, and the sender has all partitions ready
+      if (static_cast<int>(++turn % 3) == rank) std::this_thread::sleep_for(std::chrono::milliseconds(3));
+      if (rank == 0) side.init_send();
+      if (rank == 1) side.init_receive();
+      if (rank == 0) send_all(side, 1);
+      if (rank == 1) receive_all(side, 1);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+}
+
+/// More than a rank remembers of them.
+TEST_F(Partitioned, messages_arrive_after_hundreds_of_others_in_host_memory_that_were_never_started) {
+  for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::device}) {
+    std::vector<std::unique_ptr<Side>> others;
+    for (int i = 0; i < 150; ++i) {
+      others.push_back(std::make_unique<Side>(kind, types.all()[0], 12, 2));
+      if (rank == 0) others.back()->init_send();
+      if (rank == 1) others.back()->init_receive();
+    }
+    for (const MemoryKind then : {MemoryKind::device, MemoryKind::pageable}) {
+      Side side(rank == 0 ? MemoryKind::device : then, types.all()[0], ints, 3);
+      if (rank == 0) side.init_send();
+      if (rank == 1) side.init_receive();
+      for (int round = 1; round <= 2; ++round) {
+        if (rank == 0) send_all(side, round);
+        if (rank == 1) receive_all(side, round);
+      }
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  }
+}
+
+TEST_F(Partitioned, messages_arrive_from_requests_that_are_made_and_freed_again_and_again) {
+  for (int round = 1; round <= 300; ++round) {
+    exchange(
+        4, 2, [&](Side& side) { send_all(side, round); }, [&](Side& side) { receive_all(side, round); });
+    Side plain(MemoryKind::device, types.all()[0], ints, 4);
+    if (rank == 0) plain.init_send();
+    if (rank == 1) plain.init_receive();
+    if (rank == 0) send_all(plain, round);
+    if (rank == 1) receive_all(plain, round);
+  }
+}
+
+TEST_F(Partitioned, a_message_to_the_own_rank_arrives) {
+  Memory sent(MemoryKind::device, 12 * sizeof(int));
+  Memory received(MemoryKind::device, 12 * sizeof(int));
+  std::vector<int> numbers(12);
+  std::iota(numbers.begin(), numbers.end(), 1);
+  sent.write(0, numbers.data(), sent.size());
+  std::array<MPI_Request, 2> requests{};
+  MPI_Psend_init(sent.data(), 3, 4, MPI_INT, rank, tag, MPI_COMM_WORLD, MPI_INFO_NULL, requests.data());
+  MPI_Precv_init(received.data(), 2, 6, MPI_INT, rank, tag, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+  EXPECT_EQ(MPI_Startall(2, requests.data()), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Pready_range(0, 2, requests[0]), MPI_SUCCESS);
+  EXPECT_EQ(MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE), MPI_SUCCESS);
+  std::vector<int> found(12);
+  received.read(0, found.data(), received.size());
+  EXPECT_EQ(found, numbers);
+  for (MPI_Request& request : requests) MPI_Request_free(&request);
 }
 
 TEST_F(Partitioned, messages_send_what_each_partition_held_when_it_was_marked_ready) {

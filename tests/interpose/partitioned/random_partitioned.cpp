@@ -14,13 +14,16 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "tests/interpose/partitioned/marking_kernels.hpp"
 #include "tests/interpose/partitioned/partitioned_types.hpp"
 #include "tests/support/job_seeds.hpp"
 #include "tests/support/memory.hpp"
@@ -64,9 +67,10 @@ struct Program {
   int rounds;
 };
 
-Shape draw_shape(Random& random, const PartitionTypes& types, int ints) {
-  Shape shape{.type = types.all()[random.below(3)],
-              .kind = memory_kinds[random.below(memory_kinds.size())],
+/// `is_plain`: in one piece of device memory, as the receiver can copy it out of the sender's buffer.
+Shape draw_shape(Random& random, const PartitionTypes& types, int ints, bool is_plain) {
+  Shape shape{.type = types.all()[is_plain ? 0 : random.below(3)],
+              .kind = is_plain ? MemoryKind::device : memory_kinds[random.below(memory_kinds.size())],
               .partitions = 1,
               .count = 0};
   const int elements = ints / shape.type.ints;
@@ -83,15 +87,19 @@ Program draw_program(std::uint64_t seed, const PartitionTypes& types) {
   const int messages = random.between(1, 4);
   for (int i = 0; i < messages; ++i) {
     const int ints = 6 * random.between(1, random.chance(20) ? 5000 : 60);
+    const bool is_plain = random.chance(60);
+    const bool is_other_plain = random.chance(is_plain ? 90 : 60);
     // two messages of one direction and tag match in the order of their initialisation
     program.messages.push_back({.sender = random.between(0, 1),
                                 .tag = random.between(10, 11),
-                                .sides = {draw_shape(random, types, ints), draw_shape(random, types, ints)}});
+                                .sides = {draw_shape(random, types, ints, is_plain),
+                                          draw_shape(random, types, ints, is_other_plain)}});
   }
   return program;
 }
 
-/// This rank's side of one message, twice: by Penstock, and by the MPI library in host memory.
+/// This rank's side of one message, twice: by Penstock (its partitions marked ready by MPI_Pready or by
+/// kernels), and by the MPI library in host memory.
 class Half {
  public:
   Half(const Message& message, std::uint64_t seed)
@@ -117,6 +125,7 @@ class Half {
     }
   }
   ~Half() {
+    cudaDeviceSynchronize();  // kernels that mark partitions may be queued behind the message's end
     MPI_Request_free(&request);
     PMPI_Request_free(&plain_request_);
   }
@@ -129,6 +138,10 @@ class Half {
     memory_.write(0, plain_.data(), plain_.size());
   }
   void start_plain() { PMPI_Start(&plain_request_); }
+  /// Before a start: from now on kernels mark some of the partitions, where they can.
+  void let_kernels_mark() {
+    if (sends_) static_cast<void>(penstock_kernel_request(request, &marks_));
+  }
 
   /// The sender's part between start and completion, by as many threads as are allowed.
   void make_ready(int most_threads) {
@@ -219,7 +232,11 @@ class Half {
     const bool are_neighbours =
         std::ranges::adjacent_find(written, [](int a, int b) { return b != a + 1; }) == written.end();
     if (written.empty()) return;
-    if (are_neighbours && random.chance(70)) {
+    if (are_neighbours && marks_.ready != nullptr && random.chance(70)) {
+      // behind the writes, on the legacy stream
+      if (penstock::test_support::mark_range(marks_, written.front(), written.back()) != cudaSuccess)
+        std::abort();
+    } else if (are_neighbours && random.chance(70)) {
       MPI_Pready_range(written.front(), written.back(), request);
     } else if (random.chance(50)) {
       MPI_Pready_list(static_cast<int>(written.size()), written.data(), request);
@@ -234,6 +251,7 @@ class Half {
   Memory memory_;
   Memory queued_;
   std::vector<std::byte> plain_;
+  penstock_request marks_{nullptr, 0};
   MPI_Request plain_request_ = MPI_REQUEST_NULL;
   Random random_;
   std::vector<int> arrived_;
@@ -281,6 +299,11 @@ bool run(std::uint64_t seed, const PartitionTypes& types, int most_threads) {
   std::vector<MPI_Request> requests;
   for (const auto& half : halves) requests.push_back(half->request);
   for (int round = 0; round < program.rounds; ++round) {
+    // one of the ranks may be late to show what it has
+    if (random.chance(20)) std::this_thread::sleep_for(std::chrono::microseconds(random.between(1, 2000)));
+    for (const auto& half : halves) {
+      if (random.chance(20)) half->let_kernels_mark();
+    }
     for (const auto& half : halves) {
       half->fill();
       half->start_plain();

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Each start of a partitioned message is recorded as a message, in memory of any kind, whatever the partitions of both sides;
-# those of device memory with the reason for which they are staged.
+# those of device memory with the reason for which they are staged, or are not: then as copies between GPUs, with both sides' halves.
 #   recorded_job.sh FAMILY PROGRAM LIBRARY PENSTOCK
 # PROGRAM (partitioned) sends them.
 # shellcheck disable=SC2034  # for job.sh
@@ -8,7 +8,7 @@ family=$1 program=$2 library=$3 penstock=$4
 # shellcheck source=tests/support/job.sh
 source "$(dirname "$0")/../../support/job.sh"
 
-# three starts of a message of 720 ints, for each two of six kinds of memory
+# three starts of a message of 720 ints, for each two of six kinds of memory, and one without gaps
 recorded_job 2 -- "$program" --gtest_filter='*of_every_kind*:*before_MPI_4' || fail "the job"
 # shellcheck disable=SC2154
 "$penstock" export --csv "$folder/csv" "$folder/recording" >>"$folder/output" || fail "the export"
@@ -18,9 +18,17 @@ awk -F, '
   $column["bytes"] == 2880 && $column["tag"] == 7 && $column["send_rank"] == 0 && $column["receive_rank"] == 1 {
     ++messages
     on_device = $column["send_buffer"] $column["receive_buffer"] !~ /^(pageable|pinned)(pageable|pinned)$/
-    if (on_device && $column["transport"] != "staged") print "message " $1 " is not staged"
+    # from memory that can be exported to any that belongs to a device, both without gaps
+    may_be_direct = $column["send_buffer"] == "device" && $column["receive_buffer"] ~ /^(device|async pool|virtual memory)$/
+    if (on_device && $column["transport"] != "staged" && !(may_be_direct && $column["transport"] == "peer"))
+      print "message " $1 " came by " $column["transport"]
+    if ($column["transport"] == "peer") ++direct
   }
-  END { if (messages != 108) print messages + 0 " messages" }' "$folder/csv/messages.csv" >"$folder/wrong"
+  END {
+    if (messages != 144) print messages + 0 " messages"
+    if (direct != 3) print direct + 0 " are copied between GPUs"
+  }' "$folder/csv/messages.csv" >"$folder/wrong"
 [ ! -s "$folder/wrong" ] || fail "$(cat "$folder/wrong")"
-grep -q 'partitioned messages are always staged' "$folder/csv/transfers.csv" || fail "no reason"
+grep -q 'its partitions do not lie in one piece of memory' "$folder/csv/transfers.csv" || fail "no reason"
+grep -q 'the receiver copies each partition once it is ready' "$folder/csv/transfers.csv" || fail "no reason for copies"
 echo "passed"
