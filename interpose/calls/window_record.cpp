@@ -65,6 +65,10 @@ void record_meeting(CallScope& scope, MPI_Win window) noexcept {
   with_window(window, [&](NumberedWindow& known) { scope.meeting(known.local_id, ++known.meetings); });
 }
 
+void record_window(CallScope& scope, MPI_Win window) noexcept {
+  record_access(scope, window, -1, 0);
+}
+
 void record_wait(CallScope& scope, MPI_Win window, int member) noexcept {
   if (scope.recording()) record_access(scope, window, member, 0);
 }

@@ -18,6 +18,9 @@ void forget_window_number(MPI_Win window) noexcept;
 /// Records that the call is the next collective one on the window.
 void record_meeting(CallScope& scope, MPI_Win window) noexcept;
 
+/// Records on which window the call is.
+void record_window(CallScope& scope, MPI_Win window) noexcept;
+
 /// Records that the call accesses so many bytes of a target's memory. `target`: a rank of the window.
 void record_access(CallScope& scope, MPI_Win window, int target, std::uint64_t bytes) noexcept;
 

@@ -34,6 +34,11 @@ constexpr bool names_window_first = function == Function::Win_get_attr || functi
                                     function == Function::Win_attach || function == Function::Win_detach ||
                                     is_named<function>("MPI_Win_shared_query");
 
+/// The report looks for these where another member has waited.
+template <Function function>
+constexpr bool lets_others_go_on = function == Function::Win_post || function == Function::Win_complete ||
+                                   function == Function::Win_unlock || function == Function::Win_unlock_all;
+
 /// Returns the window: the last argument, or the one before a request, or the first.
 template <Function function, typename... Arguments>
 MPI_Win window_among(const Arguments&... arguments) {
@@ -74,6 +79,8 @@ void record_call(CallScope& scope, MPI_Win window, const Arguments&... arguments
     record_meeting(scope, window);
     // another thread may get the handle once it is free
     if constexpr (function == Function::Win_free) forget_window_number(window);
+  } else if constexpr (lets_others_go_on<function>) {
+    record_window(scope, window);
   } else if constexpr (constexpr WindowBuffers buffers = window_buffers_of(function);
                        buffers != WindowBuffers::none) {
     auto all = std::tuple(arguments...);
