@@ -53,6 +53,8 @@ void MessageIndex::add(RankFacts facts) {
   }
   collectives_.add(rank.facts, rank.host);
   release(rank.facts.arrivals);
+  windows_.add(rank.facts, rank.host);
+  release(rank.facts.window_calls);
   const Interval run = rank.facts.run;
   if (rank.host >= runs_.size()) {
     runs_.push_back(run);
@@ -191,6 +193,12 @@ std::span<const TransferFacts> MessageIndex::transfers_of(std::uint64_t key) con
     ++end;
   }
   return std::span(transfers_).subspan(first, end - first);
+}
+
+std::optional<WindowRelease> MessageIndex::release_of(const RankTrace& rank,
+                                                      const trace::MpiCall& call) const {
+  const std::optional<WindowCall> known = window_call_of(rank, call);
+  return known && known->peer >= 0 ? windows_.release_of(*known, host_of(rank), clocks_) : std::nullopt;
 }
 
 std::optional<Arrivals> MessageIndex::arrivals_at(const RankTrace& rank, const trace::MpiCall& call) const {

@@ -1,9 +1,9 @@
-// Joins what the ranks recorded separately: the two halves of each message, the transfer that moved it, and
-// the arrivals at each collective call. Filled rank by rank, joined once, then queried. Must not know
-// timelines.
+// Joins what the ranks recorded separately: the two halves of each message, the transfer that moved it, the
+// arrivals at each collective call, and who waited at a window for which call of whom. Filled rank by rank,
+// joined once, then queried. Must not know timelines.
 //
-// Memory: about 110 bytes a message, 52 a transfer and 72 a collective call and host; nothing else of a rank
-// is kept.
+// Memory: about 110 bytes a message, 52 a transfer, 72 a collective call and host and 48 a call on a window
+// that waits or is waited for; nothing else of a rank is kept.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +21,7 @@
 #include "analysis/joining/message_class.hpp"
 #include "analysis/joining/nccl_work.hpp"
 #include "analysis/joining/rank_facts.hpp"
+#include "analysis/joining/window_index.hpp"
 #include "analysis/recording/rank_trace.hpp"
 #include "analysis/sharing/team.hpp"
 #include "analysis/tables/id_table.hpp"
@@ -82,6 +83,14 @@ class MessageIndex {
   /// Returns the arrivals at a call of NCCL; nullopt if it is not known which ranks take part, or not all of
   /// them recorded it.
   [[nodiscard]] std::optional<Arrivals> arrivals_at(const RankTrace& rank, const NcclCallFacts& call) const;
+  /// Returns the call of its peer for which a call has waited at a window, in the clock of the rank's host;
+  /// nullopt if it has waited for none, or that is not recorded.
+  [[nodiscard]] std::optional<WindowRelease> release_of(const RankTrace& rank,
+                                                        const trace::MpiCall& call) const;
+  /// Returns the rank's calls for which others have waited at a window, one for each that has.
+  [[nodiscard]] std::span<const AwaitedRelease> awaited_releases(const RankTrace& rank) const {
+    return windows_.awaited_releases(rank.header.world_rank);
+  }
   [[nodiscard]] std::uint32_t host_of(const RankTrace& rank) const;
 
   /// Returns the class of `rank.transfers[transfer]`: that of the message that it is part of, if it is a
@@ -149,6 +158,7 @@ class MessageIndex {
   std::vector<TransferFacts> transfers_;     ///< those with keys, by key, then by time
   std::vector<std::size_t> buckets_;         ///< by sender: where its keys begin in transfers_
   CollectiveIndex collectives_;
+  WindowIndex windows_;
   std::vector<Interval> runs_;  ///< of each host, from its first rank's begin to its last rank's end
   ClockAlignment clocks_;
   std::uint64_t unmatched_ = 0;

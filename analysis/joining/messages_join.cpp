@@ -106,6 +106,7 @@ void MessageIndex::join(unsigned threads, Team* team) {
   classify_halves(threads, team);
   align_clocks(team);
   collectives_.join(clocks_, hosts_.size());
+  windows_.join(clocks_);
   forget_others(team);
 }
 

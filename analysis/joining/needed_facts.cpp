@@ -25,6 +25,11 @@ void NeededFacts::add(const RankFacts& rank) {
   for (const CollectiveArrival& each : rank.arrivals) {
     communicators_.insert(each.communicator);
   }
+  for (const WindowCall& each : rank.window_calls) {
+    if (each.peer >= 0) {
+      awaited_.emplace(each.window, each.peer);
+    }
+  }
 }
 
 void NeededFacts::finish() {
@@ -97,6 +102,10 @@ void NeededFacts::keep_in(RankFacts& other) const {
   other.transfers.shrink_to_fit();
   std::erase_if(other.arrivals, [this](const CollectiveArrival& each) {
     return communicators_.find(each.communicator) == communicators_.end();
+  });
+  std::erase_if(other.window_calls, [&](const WindowCall& each) {
+    return each.peer >= 0 ? ranks_.find(static_cast<std::uint32_t>(each.peer)) == nullptr
+                          : !awaited_.contains({each.window, other.rank});
   });
 }
 

@@ -1,10 +1,13 @@
 // Selects what some ranks of a job need of all others: the halves that can meet theirs, the transfers of
-// their messages, the arrivals at collectives of their communicators. Each member of a team keeps what its
+// their messages, the arrivals at collectives of their communicators, the calls on windows that waited for
+// them or that they waited for. Each member of a team keeps what its
 // share of the ranks needs and joins it as if all ranks were there. Must not know the team.
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "analysis/joining/rank_facts.hpp"
@@ -36,7 +39,8 @@ class NeededFacts {
   std::vector<std::uint64_t> keys_;  ///< of halves and transfers; sorted
   IdTable<Keys> keys_of_sender_;  ///< the range of each sender's keys in keys_; most senders have no key that
                                   ///< our ranks need
-  std::unordered_set<std::uint64_t> communicators_;  ///< see CollectiveArrival
+  std::unordered_set<std::uint64_t> communicators_;           ///< see CollectiveArrival
+  std::set<std::pair<std::uint64_t, std::int32_t>> awaited_;  ///< windows, and the members waited for there
 };
 
 }  // namespace penstock::analysis

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -326,7 +327,37 @@ void add_nccl_arrivals(const RankTrace& rank, RankFacts& facts) {
   }
 }
 
+void add_window_calls(const RankTrace& rank, RankFacts& facts) {
+  for (const Call& call : rank.calls) {
+    if (const std::optional<WindowCall> known = window_call_of(rank, call.record)) {
+      facts.window_calls.push_back(*known);
+    }
+  }
+}
+
 }  // namespace
+
+std::optional<WindowCall> window_call_of(const RankTrace& rank, const trace::MpiCall& call) {
+  // the first condition spares most calls the comparison of names
+  if (call.communicator == 0 || call.collective_ordinal != 0 || call.bytes != 0) {
+    return std::nullopt;
+  }
+  const std::string& function = rank.strings.at(call.function);
+  const WindowAct awaited = awaited_by(function);
+  const bool waits = awaited != WindowAct::none;
+  const WindowAct act = waits ? awaited : act_of(function);
+  const std::uint64_t window = act == WindowAct::none ? 0 : rank.global_communicator(call.communicator);
+  if (window == 0 || (waits && call.peer < 0)) {
+    return std::nullopt;
+  }
+  return WindowCall{.window = window,
+                    .begin_ns = call.begin_ns,
+                    .end_ns = call.end_ns,
+                    .call_site = call.call_site,
+                    .function = call.function,
+                    .peer = waits ? call.peer : -1,
+                    .act = act};
+}
 
 std::uint64_t starts_id(std::uint64_t communicator, std::uint32_t ordinal) noexcept {
   return communicator ^ (std::uint64_t{ordinal} + 1) * 0x9e3779b97f4a7c15u;
@@ -343,6 +374,7 @@ RankFacts facts_of(const RankTrace& rank) {
   add_transfers(rank, facts);
   join_staged_halves(rank, facts);
   add_arrivals(rank, facts);
+  add_window_calls(rank, facts);
   add_nccl_arrivals(rank, facts);
   return facts;
 }

@@ -1,16 +1,19 @@
 // The facts that other ranks, and the job as a whole, need of a rank once its records are forgotten: its
-// halves of messages, its transfers, its arrivals at collectives. They are made of one rank alone, so that
-// many can be made in parallel; MessageIndex joins them. Must not know other ranks.
+// halves of messages, its transfers, its arrivals at collectives, its calls that wait at windows or are
+// waited for there. They are made of one rank alone, so that many can be made in parallel; MessageIndex joins
+// them. Must not know other ranks.
 //
-// Memory: 44 bytes a half, 48 a transfer and 40 a collective call.
+// Memory: 44 bytes a half, 48 a transfer, 40 a collective call and 48 such a call on a window.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/joining/message_class.hpp"
 #include "analysis/recording/rank_trace.hpp"
+#include "analysis/recording/window_calls.hpp"
 #include "analysis/tables/interval_set.hpp"
 
 namespace penstock::analysis {
@@ -80,6 +83,17 @@ struct CollectiveArrival {
   bool nobody_leaves_before;  ///< see Arrivals
 };
 
+/// A rank's call that has waited for a member of a window, or that lets other members go on.
+struct WindowCall {
+  std::uint64_t window;  ///< global id
+  std::uint64_t begin_ns;
+  std::uint64_t end_ns;
+  std::uint64_t call_site;  ///< as in the rank's trace; likewise the next
+  std::uint32_t function;
+  std::int32_t peer;  ///< whom it has waited for; -1: it lets others go on
+  WindowAct act;      ///< that it has waited for, or does
+};
+
 struct RankFacts {
   std::int32_t rank = -1;
   std::string host_name;
@@ -89,18 +103,23 @@ struct RankFacts {
   std::vector<std::uint32_t> in_groups;  ///< halves by group; those that can meet none are left out
   std::vector<TransferFacts> transfers;  ///< as RankTrace::transfers; their classes in `classes` below
   std::vector<CollectiveArrival> arrivals;
+  std::vector<WindowCall> window_calls;
   MessageClasses classes;              ///< of the transfers
   bool lacks_records = false;          ///< a half without its other side is nothing strange
   bool others_may_not_record = false;  ///< likewise where the other rank has no recording
 
   template <typename Archive>
   void exchange(Archive& archive) {
-    archive(rank, host_name, run, halves, groups, in_groups, transfers, arrivals, classes, lacks_records,
-            others_may_not_record);
+    archive(rank, host_name, run, halves, groups, in_groups, transfers, arrivals, window_calls, classes,
+            lacks_records, others_may_not_record);
   }
 };
 
 [[nodiscard]] RankFacts facts_of(const RankTrace& rank);
+
+/// Returns nullopt for a call that neither has waited for a member of a window nor lets one go on, and where
+/// it is not known for whom it has waited, or on which window it is.
+[[nodiscard]] std::optional<WindowCall> window_call_of(const RankTrace& rank, const trace::MpiCall& call);
 
 /// Returns the group of `facts` that meets `mine`, a group of `rank`; null if there is none.
 [[nodiscard]] const HalfGroup* find_counterpart(const RankFacts& facts, std::int32_t rank,

@@ -1,13 +1,24 @@
-// Which calls wait for some members of a window. Whom such a call has waited for is recorded of windows of
-// Penstock's own: its record has the window as its communicator, and the member that was missing last as its
-// peer, -1 if that is not known.
+// Which calls wait for some members of a window, and which let such members go on. Whom such a call has
+// waited for is recorded of windows of Penstock's own: its record has the window as its communicator, and the
+// member that was missing last as its peer, -1 if that is not known.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 namespace penstock::analysis {
 
-/// Returns true for "MPI_Win_start" and its like. Fences are collectives.
-[[nodiscard]] bool waits_at_window(std::string_view mpi_function) noexcept;
+/// What a member does that others wait for.
+enum class WindowAct : std::uint8_t { none, opens, completes, unlocks };
+
+/// Returns what another member has to do before a call can end: `opens` for "MPI_Win_start". Fences are
+/// collectives.
+[[nodiscard]] WindowAct awaited_by(std::string_view mpi_function) noexcept;
+/// Returns what a call does that others may wait for: `opens` for "MPI_Win_post".
+[[nodiscard]] WindowAct act_of(std::string_view mpi_function) noexcept;
+/// Returns true for "MPI_Win_start" and its like.
+[[nodiscard]] inline bool waits_at_window(std::string_view mpi_function) noexcept {
+  return awaited_by(mpi_function) != WindowAct::none;
+}
 
 }  // namespace penstock::analysis

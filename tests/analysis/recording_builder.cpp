@@ -129,6 +129,17 @@ RecordingBuilder& RecordingBuilder::alive_until(std::uint64_t time, trace::Endin
   return *this;
 }
 
+RecordingBuilder& RecordingBuilder::window(std::uint32_t local_id) {
+  trace::Communicator record{};
+  record.global_id = world_id + local_id;
+  record.local_id = local_id;
+  record.name = text("window");
+  record.size = header_.world_size;
+  record.kind = trace::RecordKind::communicator;
+  append(&record);
+  return *this;
+}
+
 RecordingBuilder& RecordingBuilder::half(const HalfWords& words) {
   trace::MessageHalf record{};
   record.post_ns = origin_ns + words.post;

@@ -137,6 +137,8 @@ class RecordingBuilder {
   RecordingBuilder& in_call(const OpenCallWords& words);
   /// The recorder's last sign of life; and how the process ended, if it told.
   RecordingBuilder& alive_until(std::uint64_t time, trace::Ending ending = trace::Ending::none);
+  /// Makes a window of all ranks, whose calls have this number as their communicator.
+  RecordingBuilder& window(std::uint32_t local_id);
   RecordingBuilder& half(const HalfWords& words);
   RecordingBuilder& operation(const OperationWords& words);
   RecordingBuilder& transfer(const TransferWords& words);

@@ -24,13 +24,15 @@ using testing::TemporaryDirectory;
 using testing::ThreadTeam;
 using trace::Direction;
 
+constexpr std::uint32_t window_id = 1u << 31;
+
 constexpr std::uint64_t key_of(std::int32_t sender, std::uint64_t number) {
   return (static_cast<std::uint64_t>(sender) + 1) << 40 | number;
 }
 
-/// Six ranks on three hosts of different clocks exchange a message, or meet in a collective, at a time; much
-/// of it is recorded as only damage or a bug would: halves that are missing, that name another peer or bear a
-/// key once more, transfers noted by a third rank. Test only.
+/// Six ranks on three hosts of different clocks exchange a message, meet in a collective, or wait at a
+/// window, at a time; much of it is recorded as only damage or a bug would: halves that are missing, that
+/// name another peer or bear a key once more, transfers noted by a third rank. Test only.
 class RandomJob {
  public:
   explicit RandomJob(std::uint32_t seed) : random_(seed) {
@@ -47,10 +49,11 @@ class RandomJob {
       some.size = 2;
       some.kind = trace::RecordKind::communicator;
       builder.raw(some);
+      builder.window(window_id);
     }
     for (std::uint64_t round = 0; round < rounds; ++round) {
       const std::uint64_t begin_ns = (round + 1) * round_ns;
-      chance(5) ? collective(begin_ns) : message(begin_ns, round + 1);
+      chance(5) ? collective(begin_ns) : chance(6) ? window(begin_ns) : message(begin_ns, round + 1);
     }
   }
   void write(const std::filesystem::path& directory) const {
@@ -121,6 +124,25 @@ class RandomJob {
                     .key = key,
                     .tag = static_cast<std::int32_t>(below(2)),
                     .buffer = any_buffer()});
+    }
+  }
+
+  void window(std::uint64_t begin_ns) {
+    const std::int32_t waiting = any_rank();
+    const std::int32_t awaited = any_rank();
+    const std::uint64_t opened_ns = begin_ns + 100 + below(300);
+    const auto call = [&](std::int32_t rank, const char* function, std::uint64_t from_ns, std::uint64_t to_ns,
+                          std::int32_t peer) {
+      builders_[static_cast<std::size_t>(rank)].call({.function = function,
+                                                      .begin = ahead_ns(rank) + from_ns,
+                                                      .end = ahead_ns(rank) + to_ns,
+                                                      .call_site = 0x70,
+                                                      .peer = peer,
+                                                      .communicator = window_id});
+    };
+    call(waiting, "MPI_Win_start", begin_ns, begin_ns + 500 + below(200), chance(8) ? any_rank() : awaited);
+    if (awaited != waiting && !chance(8)) {
+      call(awaited, "MPI_Win_post", opened_ns, opened_ns + 50, -1);
     }
   }
 
@@ -326,6 +348,35 @@ TEST(NeededFacts, keep_what_moved_the_ranks_messages_and_who_came_to_its_collect
   EXPECT_EQ(facts.transfers[0].key, key_of(0, 1));
   ASSERT_EQ(facts.arrivals.size(), 1u);
   EXPECT_EQ(facts.arrivals[0].communicator, testing::world_id);
+}
+
+TEST(NeededFacts, keep_calls_on_windows_that_the_rank_waited_for_or_that_waited_for_it) {
+  const auto on_window = [](RecordingBuilder& rank, const char* function, std::uint64_t begin,
+                            std::int32_t peer = -1, std::uint32_t window = window_id) {
+    rank.call({.function = function, .begin = begin, .end = begin + 1, .peer = peer, .communicator = window});
+  };
+  RecordingBuilder one(1, 4);
+  one.window(window_id).window(window_id + 1);
+  on_window(one, "MPI_Win_start", 10, 0);
+  NeededFacts needed;
+  needed.add(facts_of(one));
+  needed.finish();
+  for (const std::int32_t rank : {0, 2}) {
+    RecordingBuilder other(rank, 4);
+    other.window(window_id).window(window_id + 1);
+    on_window(other, "MPI_Win_post", 20);
+    on_window(other, "MPI_Win_post", 30, -1, window_id + 1);
+    on_window(other, "MPI_Win_wait", 40, 1, window_id + 1);
+    on_window(other, "MPI_Win_wait", 50, 3);
+    RankFacts facts = facts_of(other);
+    EXPECT_EQ(facts.window_calls.size(), 4u);
+    needed.keep_in(facts);
+    std::vector<std::uint64_t> begins;
+    for (const WindowCall& each : facts.window_calls) {
+      begins.push_back(each.begin_ns - origin_ns);
+    }
+    EXPECT_EQ(begins, rank == 0 ? (std::vector<std::uint64_t>{20, 40}) : (std::vector<std::uint64_t>{40}));
+  }
 }
 
 }  // namespace
