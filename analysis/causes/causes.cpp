@@ -212,7 +212,7 @@ void CauseFinder::explain_completions(std::span<const std::uint32_t> operations,
   paint_rest(gap, last);
 }
 
-std::span<const MessageWait> CauseFinder::waits_of(std::uint32_t call) {
+std::span<const AwaitedMoment> CauseFinder::waits_of(std::uint32_t call) {
   find_completions(call);
   waits_.clear();
   for (const Completion& completion : completions_) {
@@ -237,7 +237,23 @@ std::span<const MessageWait> CauseFinder::waits_of(std::uint32_t call) {
       waits_.push_back({rank_.header.world_rank, record.begin_ns + record.wait_ns, true, false});
     }
   }
+  find_wait_at_window(rank_.calls[call].record);
   return waits_;
+}
+
+/// The peer let us go on within a call of its own, near that call's end. Where we went on before that end,
+/// only the call's begin is known to have been before; where no such call was recorded, the peer did it just
+/// before we went on.
+void CauseFinder::find_wait_at_window(const trace::MpiCall& call) {
+  if (call.peer < 0 || call.communicator == 0 || call.peer == rank_.header.world_rank ||
+      !waits_at_window(rank_.strings.at(call.function))) {
+    return;
+  }
+  std::uint64_t time_ns = call.end_ns;
+  if (const std::optional<WindowRelease> release = index_.release_of(rank_, call)) {
+    time_ns = release->end_ns <= call.end_ns ? release->end_ns : release->begin_ns;
+  }
+  waits_.push_back({call.peer, time_ns, false, false});
 }
 
 void CauseFinder::explain_collective(const trace::MpiCall& call, const Arrivals& arrivals,

@@ -43,9 +43,8 @@ struct CauseSpan {
                                       ///< hosts' clocks
 };
 
-/// A moment of some rank before which a message could not complete, in the clock of the rank that is
-/// explained.
-struct MessageWait {
+/// A moment of some rank before which a call could not end, in the clock of the rank that is explained.
+struct AwaitedMoment {
   std::int32_t rank;
   std::uint64_t time_ns;
   bool of_gpu;       ///< true: the rank's GPU had to be ready; false: its host had to be in MPI
@@ -62,8 +61,9 @@ class CauseFinder {
   [[nodiscard]] std::span<const CauseSpan> explain(std::uint32_t call);
   /// Returns the arrivals of the call explained last, if it is a collective one.
   [[nodiscard]] const std::optional<Arrivals>& arrivals() const noexcept { return arrivals_; }
-  /// Returns what the messages that complete in a call waited for; valid until the next call of waits_of().
-  [[nodiscard]] std::span<const MessageWait> waits_of(std::uint32_t call);
+  /// Returns what the messages that complete in a call waited for, or what the call waited for at a window;
+  /// valid until the next call of waits_of().
+  [[nodiscard]] std::span<const AwaitedMoment> waits_of(std::uint32_t call);
   /// Returns the non-blocking collectives that complete in a call: indices in RankTrace::operations.
   [[nodiscard]] std::span<const std::uint32_t> operations_of(std::uint32_t call) const {
     return operations_of_call_.of(call);
@@ -100,6 +100,7 @@ class CauseFinder {
                            std::span<const std::uint32_t> transfers);
   void explain_collective(const trace::MpiCall& call, const Arrivals& arrivals,
                           std::span<const std::uint32_t> transfers);
+  void find_wait_at_window(const trace::MpiCall& call);
   [[nodiscard]] TransferFacts facts_of_transfer(std::uint32_t transfer) const;
   void paint_transfers(Counterpart counterpart);
   /// `error_ns`: how far `time_ns` may be off.
@@ -133,7 +134,7 @@ class CauseFinder {
   std::vector<CauseSpan> spans_;
   std::vector<TransferFacts> moving_;
   std::vector<Completion> completions_;
-  std::vector<MessageWait> waits_;
+  std::vector<AwaitedMoment> waits_;
 };
 
 }  // namespace penstock::analysis

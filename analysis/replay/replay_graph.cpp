@@ -121,7 +121,7 @@ void ReplayGraph::add_calls(const RankTrace& rank, std::size_t position, const T
     const NodeId begin_id = add_node(begin);
     const NodeId end_id = add_node(end);
     items.push_back({begin_id, end_id, segment.call});
-    for (const MessageWait& wait : finder.waits_of(segment.call)) {
+    for (const AwaitedMoment& wait : finder.waits_of(segment.call)) {
       moments_.push_back(
           {end_id, wait.rank, reference_ns(rank, wait.time_ns), wait.of_gpu, wait.is_progress});
     }

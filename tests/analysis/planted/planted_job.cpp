@@ -15,6 +15,7 @@ constexpr std::uint64_t between_calls_ns = 50;
 constexpr std::uint64_t notice_ns = 1000;  // from a kernel's end until its host goes on
 // A reduction's kernel tells the host its result before it ends, and clocks differ by some 100 ns.
 constexpr std::uint64_t behind_call_ns = 400;
+constexpr std::uint32_t window_id = 1u << 31;
 
 }  // namespace
 
@@ -212,6 +213,55 @@ void PlantedJob::allreduce(std::string_view name, std::uint64_t bytes, std::uint
                           .collective_ordinal = collectives_});
     builders_[rank].kernel(all_came_ns, all_came_ns + time_ns + behind_call_ns, "penstock_one_shot", true);
     ranks_[rank].now_ns = all_came_ns + time_ns + between_calls_ns;
+  }
+}
+
+void PlantedJob::wait_at_window(std::string_view function, std::string_view name, std::size_t rank,
+                                std::size_t awaited, std::uint64_t until_ns) {
+  const std::uint64_t now_ns = ranks_[rank].now_ns;
+  const std::uint64_t end_ns = std::max(now_ns, until_ns) + call_ns;
+  builders_[rank].call({.function = function,
+                        .begin = now_ns,
+                        .end = end_ns,
+                        .call_site = site_of(function, name),
+                        .peer = until_ns > now_ns ? static_cast<std::int32_t>(awaited) : -1,
+                        .communicator = window_id});
+  ranks_[rank].now_ns = end_ns + between_calls_ns;
+}
+
+void PlantedJob::put_to_next(const PlantedMessage& message) {
+  if (!std::exchange(has_window_, true)) {
+    for (RecordingBuilder& each : builders_) {
+      each.window(window_id);
+    }
+  }
+  const auto call = [&](std::string_view function, std::size_t rank, std::uint64_t time_ns, bool waits,
+                        std::uint64_t bytes = 0) {
+    const std::uint64_t end_ns = ranks_[rank].now_ns + time_ns;
+    builders_[rank].call({.function = function,
+                          .begin = ranks_[rank].now_ns,
+                          .end = end_ns,
+                          .bytes = bytes,
+                          .call_site = site_of(function, message.name),
+                          .waits = static_cast<std::uint8_t>(waits ? 1 : 0),
+                          .communicator = window_id});
+    ranks_[rank].now_ns = end_ns + between_calls_ns;
+    return end_ns;
+  };
+  std::vector<std::uint64_t> opened_ns(size());
+  std::vector<std::uint64_t> completed_ns(size());
+  for (std::size_t rank = 0; rank < size(); ++rank) {
+    opened_ns[rank] = call("MPI_Win_post", rank, call_ns, false);
+  }
+  for (std::size_t rank = 0; rank < size(); ++rank) {
+    const std::size_t next = (rank + 1) % size();
+    wait_at_window("MPI_Win_start", message.name, rank, next, opened_ns[next]);
+    call("MPI_Put", rank, call_ns, false, message.bytes);
+    completed_ns[rank] = call("MPI_Win_complete", rank, message.wire_ns_from(rank), true);
+  }
+  for (std::size_t rank = 0; rank < size(); ++rank) {
+    const std::size_t previous = (rank + size() - 1) % size();
+    wait_at_window("MPI_Win_wait", message.name, rank, previous, completed_ns[previous]);
   }
 }
 

@@ -57,6 +57,8 @@ class PlantedJob {
   /// Waits for everything that is posted.
   void waitall(std::string_view name);
   void allreduce(std::string_view name, std::uint64_t bytes, std::uint64_t time_ns);
+  /// Opens its memory to the previous rank, puts into that of the next one, and waits for what it gets.
+  void put_to_next(const PlantedMessage& message);
   void push(std::string_view range);
   void pop();
 
@@ -87,6 +89,9 @@ class PlantedJob {
   [[nodiscard]] std::uint64_t site_of(std::string_view function, std::string_view name);
   [[nodiscard]] std::size_t next_message(const PlantedMessage& message, trace::Direction direction);
   void post(const PlantedMessage& message, trace::Direction direction, std::uint64_t call_site);
+  /// A call on a window that begins now and waits until a rank lets it go on, at `until_ns`.
+  void wait_at_window(std::string_view function, std::string_view name, std::size_t rank, std::size_t awaited,
+                      std::uint64_t until_ns);
   /// Completes what is posted of all ranks, in a call that begins now; but for sends, if it is no `of_sends`.
   void complete(std::string_view function, std::uint64_t call_site, std::uint64_t bytes, bool is_blocking,
                 bool of_sends = true);
@@ -98,6 +103,7 @@ class PlantedJob {
   std::map<std::string, std::size_t> open_sends_;  ///< by name: messages that lack their other side
   std::map<std::string, std::size_t> open_receives_;
   std::uint32_t collectives_ = 0;
+  bool has_window_ = false;
 };
 
 }  // namespace penstock::analysis::testing

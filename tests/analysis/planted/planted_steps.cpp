@@ -90,6 +90,13 @@ void one_rank_sleeps_before_its_kernels(PlantedJob& job, bool is_mended) {
   job.allreduce("norm", 8, 20 * us);
 }
 
+void one_rank_opens_its_window_late(PlantedJob& job, bool is_mended) {
+  job.launch("interior", 5 * ms);
+  job.synchronise();
+  job.host_code(on_rank(2, is_mended ? 0 : 8 * ms));
+  job.put_to_next(halo);
+}
+
 void kernels_are_unbalanced(PlantedJob& job, bool is_mended) {
   job.launch("update", is_mended ? ByRank(3 * ms) : on_rank(2, 6 * ms, 2 * ms));
   job.synchronise();

@@ -27,6 +27,8 @@ void stencil_of_two_sides(PlantedJob& job, bool is_mended);
 void stencil_with_residual(PlantedJob& job, bool is_mended);
 void one_rank_sleeps(PlantedJob& job, bool is_mended);
 void one_rank_sleeps_before_its_kernels(PlantedJob& job, bool is_mended);
+/// The previous rank cannot put into its memory meanwhile.
+void one_rank_opens_its_window_late(PlantedJob& job, bool is_mended);
 void kernels_are_unbalanced(PlantedJob& job, bool is_mended);
 void staged_by_hand(PlantedJob& job, bool is_mended);
 void received_behind_a_kernel(PlantedJob& job, bool is_mended);
