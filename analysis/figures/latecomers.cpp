@@ -87,7 +87,19 @@ void Latecomers::add(const HalfInput& input) {
   }
 }
 
+/// A call that others wait for need not be one that communicates: MPI_Win_post is not.
+void Latecomers::note_at_windows(const RankInput& rank) {
+  for (const AwaitedRelease& each : index_.awaited_releases(rank.trace)) {
+    note(rank, sites_.id_of(rank.trace, each.call_site, each.function),
+         {each.waits_from_ns, each.release.begin_ns},
+         index_.clocks().error_ns(each.waiting_host, index_.host_of(rank.trace)));
+  }
+}
+
 void Latecomers::add(const RankInput& rank) {
+  if (rank.is_counted) {
+    note_at_windows(rank);
+  }
   if (!waits_.empty()) {
     const Meanwhile meanwhile(rank, mark_);
     for (auto& [site, waits] : waits_) {

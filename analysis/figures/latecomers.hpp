@@ -1,4 +1,4 @@
-// Finds ranks that others wait for in MPI, at messages and at collectives, and adds up what they did
+// Finds ranks that others wait for in MPI, at messages, windows and collectives, and adds up what they did
 // meanwhile. Must not know exposed time.
 #pragma once
 
@@ -15,10 +15,10 @@
 
 namespace penstock::analysis {
 
-/// A rank is late to a message from when its partner was in MPI for it until it posts its own side; to a
-/// collective from the first rank's arrival to its own, if all wait for it. Times in which several ranks wait
-/// for one call site of a rank count once. Thread: one at a time. Memory: proportional to the ranks' call
-/// sites.
+/// A rank is late to a message from when its partner was in MPI for it until it posts its own side; at a
+/// window from when another member begins to wait until it opens, completes or unlocks it; to a collective
+/// from the first rank's arrival to its own, if all wait for it. Times in which several ranks wait for one
+/// call site of a rank count once. Thread: one at a time. Memory: proportional to the ranks' call sites.
 class Latecomers {
  public:
   explicit Latecomers(const FigureContext& context)
@@ -65,6 +65,7 @@ class Latecomers {
   void note(const RankInput& rank, std::uint32_t site, Interval late, std::uint64_t error_ns);
   void note(const RankInput& rank, std::uint32_t site, const Arrivals& arrivals, std::uint32_t function,
             std::int32_t root, std::uint64_t came_ns);
+  void note_at_windows(const RankInput& rank);
   [[nodiscard]] Late sum_up(const RankInput& rank, const Meanwhile& meanwhile, Waits waits) const;
 
   const MessageIndex& index_;

@@ -38,7 +38,7 @@ struct LateRankFigures {
   std::uint64_t within_error_ns = 0;
 };
 
-/// A rank that others waited for in MPI, at a message or a collective, and what it did meanwhile.
+/// A rank that others waited for in MPI, at a message, a window or a collective, and what it did meanwhile.
 struct LatecomerFigures {
   std::int32_t rank = -1;
   std::string mpi_function;   ///< with which it came late

@@ -126,6 +126,56 @@ TEST(Latecomers, for_whom_several_ranks_wait_at_once_are_late_once) {
   EXPECT_EQ(report.latecomers[0].in_mpi_ns, 20u);
 }
 
+constexpr std::uint32_t window_id = 1u << 31;
+
+/// A call on a window, which waits for a peer.
+void calls(RecordingBuilder& rank, std::string_view function, std::uint64_t begin, std::uint64_t end,
+           std::int32_t peer = -1, std::uint32_t window = window_id) {
+  rank.call({.function = function, .begin = begin, .end = end, .peer = peer, .communicator = window});
+}
+
+RecordingBuilder with_window(std::int32_t rank) {
+  return RecordingBuilder(rank, 2).window(window_id).window(window_id + 1).runs(0, 3000).kernel(0, 10);
+}
+
+TEST(Latecomers, at_a_window_are_late_until_they_open_complete_or_unlock_it) {
+  RecordingBuilder waits = with_window(0);
+  calls(waits, "MPI_Win_start", 100, 810, 1);
+  calls(waits, "MPI_Win_wait", 1000, 1730, 1);
+  calls(waits, "MPI_Win_lock", 2000, 2920, 1);
+  RecordingBuilder late = with_window(1);
+  late.kernel(200, 300, "_Z4slowv").range("assemble", 300, 800);
+  calls(late, "MPI_Win_post", 800, 805);
+  calls(late, "MPI_Win_complete", 1700, 1740);
+  calls(late, "MPI_Win_unlock", 2900, 2910);
+  const Report report = whole_report_on({waits, late});
+  ASSERT_EQ(report.latecomers.size(), 3u);
+  EXPECT_EQ(report.latecomers[0].mpi_function, "MPI_Win_unlock");
+  EXPECT_EQ(report.latecomers[0].late_ns, 900u);
+  EXPECT_EQ(report.latecomers[1].mpi_function, "MPI_Win_complete");
+  EXPECT_EQ(report.latecomers[1].late_ns, 700u);
+  const LatecomerFigures& opens = report.latecomers[2];
+  EXPECT_EQ(opens.mpi_function, "MPI_Win_post");
+  EXPECT_EQ(opens.rank, 1);
+  EXPECT_EQ(opens.times, 1u);
+  EXPECT_EQ(opens.late_ns, 700u);
+  EXPECT_EQ(opens.in_kernels_ns, 100u);
+  EXPECT_EQ(opens.in_host_code_ns, 600u);
+  EXPECT_EQ(opens.main_kernel, "slow");
+  EXPECT_EQ(opens.host_code, "in the NVTX range assemble");
+}
+
+TEST(Latecomers, at_a_window_are_none_who_did_something_else_or_before_or_elsewhere) {
+  RecordingBuilder waits = with_window(0);
+  calls(waits, "MPI_Win_start", 100, 810, 1);
+  RecordingBuilder other = with_window(1);
+  calls(other, "MPI_Win_post", 50, 90);
+  calls(other, "MPI_Win_complete", 800, 805);
+  calls(other, "MPI_Win_post", 806, 807, -1, window_id + 1);
+  calls(other, "MPI_Win_post", 820, 830);
+  EXPECT_TRUE(whole_report_on({waits, other}).latecomers.empty());
+}
+
 TEST(Latecomers, tell_the_few_long_times_and_their_steps_from_the_many_short_ones) {
   RecordingBuilder waits(0, 2);
   RecordingBuilder late(1, 2);

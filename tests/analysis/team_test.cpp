@@ -1,6 +1,7 @@
 // What the members of a team each keep of a job, and that nothing in the report tells that it is not all.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <optional>
@@ -197,6 +198,8 @@ TEST(TeamReport, has_messages_that_join_and_some_that_do_not) {
   EXPECT_LT(report.unmatched_halves, 300u);
   EXPECT_EQ(report.aligned_hosts, 3u);
   EXPECT_TRUE(report.replay.has_value());
+  EXPECT_TRUE(std::any_of(report.latecomers.begin(), report.latecomers.end(),
+                          [](const LatecomerFigures& each) { return each.mpi_function == "MPI_Win_post"; }));
   EXPECT_GT(report.transports.size(), 20u);
 }
 
