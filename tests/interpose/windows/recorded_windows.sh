@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fences are joined as collectives are, so that who is late to them is told; what is put is told with its bytes.
 #   recorded_windows.sh FAMILY PROGRAM LIBRARY PENSTOCK
-# PROGRAM (windows) puts ten times a mebibyte from each rank to the other. Rank 1 comes 20 ms late to each fence.
+# PROGRAM (windows) puts ten times a mebibyte from each rank to the other. Rank 1 comes 20 ms late to each fence, or to open its
+# memory.
 # shellcheck disable=SC2034  # for job.sh
 family=$1 program=$2 library=$3 penstock=$4
 # shellcheck source=tests/support/job.sh
@@ -52,8 +53,30 @@ assert report["counted"]["by_cause_s"]["unattributed"] < 0.05, report["counted"]
 PYTHON
 }
 
+# check_advice: what the report says of a rank that is in host code before it opens its window
+check_advice() {
+  python3 - "$folder/report" <<'PYTHON' >>"$folder/output" || fail "advice on a window that is opened late"
+import json
+import sys
+
+report = json.load(open(sys.argv[1]))
+late = [row for row in report["latecomers"] if (row["rank"], row["mpi_function"]) == (1, "MPI_Win_post")]
+print("latecomers", late)
+assert len(late) == 1 and late[0]["times"] == 10, "rank 0 waits ten times for rank 1"
+assert late[0]["in_host_code_s"] >= 0.15, "rank 1 is ten times for 20 ms in host code"
+print("advice", report["advice"])
+first = report["advice"][0]
+assert first["kind"] == "host_code" and "rank 1" in first["text"], "its host code is the first advice"
+# the first of the ten times lies behind another call, and so is another advice
+share = first["saves_s"] / report["counted"]["ranks"] / late[0]["late_s"]
+assert 0.75 <= share <= 1.1, f"saves nine tenths of what others waited for: {share}"
+PYTHON
+}
+
 recorded_job 2 -- "$program" --gtest_filter=RecordedWindows.that_wait_for_some_members
 check_waits
+recorded_job 2 -- "$program" --gtest_filter=RecordedWindows.that_are_opened_late
+check_advice
 for owner in ours the_librarys; do
   code=0
   (recorded_job 2 -- "$program" --gtest_filter="RecordedWindows.are_$owner") || code=$?

@@ -87,5 +87,23 @@ TEST(RecordedWindows, that_wait_for_some_members) {
   }
 }
 
+/// Rank 1 is in host code for long before it opens its memory to rank 0, and nothing else takes long.
+TEST(RecordedWindows, that_are_opened_late) {
+  const Elements<int> origin(MemoryKind::device, count, rank());
+  const WindowOf<int> window(MemoryKind::device, count, -1);
+  const GroupOfOne group(rank() == 0 ? 1 : 0);
+  for (int step = 0; step < steps; ++step) {
+    if (rank() == 0) {
+      MPI_Win_start(group.get(), 0, window.get());
+      MPI_Put(origin.data(), count, MPI_INT, 1, 0, count, MPI_INT, window.get());
+      MPI_Win_complete(window.get());
+    } else if (rank() == 1) {
+      std::this_thread::sleep_for(late);
+      MPI_Win_post(group.get(), 0, window.get());
+      MPI_Win_wait(window.get());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace penstock::windows
