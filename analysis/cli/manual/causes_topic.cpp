@@ -44,6 +44,7 @@ CauseHelp help_of(Cause cause) {
       return {
           "Counted in `MPI_Win_start`, `MPI_Win_wait`, `MPI_Win_lock` and `MPI_Win_lock_all` where they "
           "wait, in windows that Penstock moves.",
+          "The report names the rank that was waited for, and what it did meanwhile. "
           "Post early and start late: `MPI_Win_post` before the kernels, `MPI_Win_start` behind them; "
           "complete as soon as the last access is made. Hold locks for the accesses alone, shared where that "
           "will do."};
