@@ -1,6 +1,7 @@
 // What the replay knows of calls that have waited for a member of a window. Times are ns from the origin.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -154,6 +155,45 @@ TEST(WindowWaits, are_advised_with_the_host_code_of_the_rank_that_is_late) {
   EXPECT_EQ(first.kind, AdviceKind::host_code) << first.text;
   EXPECT_NE(first.text.find("ank 1"), std::string::npos) << first.text;
   EXPECT_NEAR(static_cast<double>(first.saves_ns), 2 * 10 * 20e6, 1e6) << first.text;
+}
+
+/// Rank 1 computes in three places, each for as long, so that none explains most of it; and it comes to a
+/// barrier a little later than rank 0.
+TEST(WindowWaits, are_told_of_a_rank_that_is_late_there_and_hardly_at_a_collective) {
+  RecordingBuilder waits = rank_of_two(0);
+  RecordingBuilder late = rank_of_two(1);
+  constexpr std::uint64_t away = 20'000'000;
+  const auto on_window = [](RecordingBuilder& rank, const char* function, std::uint64_t begin,
+                            std::uint64_t end, std::int32_t peer = -1) {
+    rank.call({.function = function,
+               .begin = begin,
+               .end = end,
+               .call_site = 0x10,
+               .peer = peer,
+               .communicator = window_id});
+  };
+  waits.kernel(0, 1'000);
+  late.kernel(0, 1'000);
+  on_window(waits, "MPI_Win_start", 1'000, away + 2'000, 1);
+  on_window(waits, "MPI_Win_wait", away + 3'000, 2 * away + 4'000, 1);
+  on_window(waits, "MPI_Win_lock", 2 * away + 5'000, 3 * away + 5'000, 1);
+  on_window(late, "MPI_Win_post", away, away + 1'000);
+  on_window(late, "MPI_Win_start", away + 1'000, away + 2'000);
+  on_window(late, "MPI_Win_complete", 2 * away + 2'000, 2 * away + 3'000);
+  on_window(late, "MPI_Win_unlock", 3 * away + 3'000, 3 * away + 4'000);
+  for (RecordingBuilder* each : {&waits, &late}) {
+    each->call({.function = "MPI_Barrier",
+                .begin = 3 * away + (each == &waits ? 6'000 : 10'000),
+                .end = 3 * away + 11'000,
+                .call_site = 0x20,
+                .collective_ordinal = 1});
+  }
+  const Report report = whole_report_on({waits.runs(0, 3 * away + 11'000), late.runs(0, 3 * away + 11'000)});
+  const auto found = std::find_if(report.advice.begin(), report.advice.end(),
+                                  [](const Advice& each) { return each.kind == AdviceKind::balance_ranks; });
+  ASSERT_NE(found, report.advice.end());
+  EXPECT_EQ(found->text.substr(0, 23), "Others wait for rank 1:") << found->text;
+  EXPECT_NE(found->text.find("open, complete or unlock a window"), std::string::npos) << found->text;
 }
 
 }  // namespace

@@ -238,11 +238,21 @@ class Adviser {
     return change == nullptr || is_explained(*report_.replay, *change) ? nullptr : change;
   }
 
+  /// Returns true if others wait for a rank above all elsewhere than at collectives.
+  static bool is_late_elsewhere(const PeerFigures& waits) {
+    const std::uint64_t elsewhere_ns = of(waits.by_cause, Cause::late_sender) +
+                                       of(waits.by_cause, Cause::late_receiver) +
+                                       of(waits.by_cause, Cause::window_wait);
+    return elsewhere_ns > of(waits.by_cause, Cause::collective_wait);
+  }
+
   /// Advises on ranks that are late at collectives. A rank is named once, with the place where it is latest.
+  /// The replay tells what is saved wherever a rank is late; so it is named here only if that is mostly here.
   void late_ranks() {
     for (const LateRankFigures& each : report_.late_ranks) {
       const PeerFigures* const waits = peer(each.rank);
-      if (waits == nullptr || std::find(named_.begin(), named_.end(), each.rank) != named_.end()) {
+      if (waits == nullptr || std::find(named_.begin(), named_.end(), each.rank) != named_.end() ||
+          (report_.replay && is_late_elsewhere(*waits))) {
         continue;
       }
       named_.push_back(each.rank);
