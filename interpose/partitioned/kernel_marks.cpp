@@ -2,6 +2,7 @@
 #include "interpose/binding/mpi_level.hpp"
 
 #include "interpose/binding/mpi_binding.hpp"
+#include "interpose/calls/call_scope.hpp"
 
 #if PENSTOCK_HAS_MPI_4
 #include <new>

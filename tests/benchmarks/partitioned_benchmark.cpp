@@ -18,6 +18,8 @@
 #include "tests/benchmarks/overlap_kernel.hpp"
 #include "tests/benchmarks/sampling.hpp"
 #include "tests/interpose/partitioned/marking_kernels.hpp"
+#include "tests/support/exit_code.hpp"
+#include "tests/support/job_exit_code.hpp"
 
 #if PENSTOCK_HAS_MPI_4
 
@@ -182,9 +184,12 @@ int main(int argc, char** argv) {
 
 #else
 
-int main() {
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
   std::puts("SKIPPED: this MPI has no partitioned communication");
-  return 77;
+  const int code = penstock::test_support::job_exit_code(penstock::test_support::skipped);
+  MPI_Finalize();
+  return code;
 }
 
 #endif

@@ -65,10 +65,11 @@ print("latecomers", late)
 assert len(late) == 1 and late[0]["times"] == 10, "rank 0 waits ten times for rank 1"
 assert late[0]["in_host_code_s"] >= 0.15, "rank 1 is ten times for 20 ms in host code"
 print("advice", report["advice"])
-first = report["advice"][0]
-assert first["kind"] == "host_code" and "rank 1" in first["text"], "its host code is the first advice"
+# behind start-up, which takes longest where the GPU is real
+advice = [row for row in report["advice"] if row["kind"] == "host_code" and "wait for rank 1" in row["text"]]
+assert advice, "its host code is advised"
 # the first of the ten times lies behind another call, and so is another advice
-share = first["saves_s"] / report["counted"]["ranks"] / late[0]["late_s"]
+share = advice[0]["saves_s"] / report["counted"]["ranks"] / late[0]["late_s"]
 assert 0.75 <= share <= 1.1, f"saves nine tenths of what others waited for: {share}"
 PYTHON
 }
