@@ -1,8 +1,10 @@
 #include "interpose/partitioned/direct_receive.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
+#include "interpose/record/recorder.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/host/process.hpp"
 
@@ -44,7 +46,12 @@ bool DirectReceive::can_reach(const PartitionNote& note) {
   record.offer = offer;
   record.bytes = bytes;
   memory_.emplace(record);
-  if (memory_->open() != nullptr) return false;
+  if (const char* const why_not = memory_->open(); why_not != nullptr) {
+    char line[160];
+    std::snprintf(line, sizeof line, "a partitioned message is staged: %s", why_not);
+    record::notice(line);
+    return false;
+  }
   words_ = std::span(node_directory().partitions_of(sender_).ready).subspan(first_word, partitions);
   pieces_.assign(partitions, Piece::awaited);
   piece_bytes_ = bytes / partitions;

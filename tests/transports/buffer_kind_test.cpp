@@ -7,6 +7,7 @@
 
 #include "tests/transports/gpu_memory.hpp"
 #include "transports/cuda/driver.hpp"
+#include "transports/device_memory/host_access.hpp"
 #include "transports/device_memory/host_ranges.hpp"
 #include "transports/host/callers_mutex.hpp"
 #include "transports/host/in_call.hpp"
@@ -87,6 +88,18 @@ TEST(BufferKind, of_nothing_and_of_ordinary_memory_is_host) {
     EXPECT_EQ(inspect(pointer).kind, BufferKind::pageable);
     EXPECT_EQ(inspect(pointer).context, nullptr);
   }
+}
+
+/// Once such a freed address was copied from as host memory: windows_test, two ranks on an H200.
+TEST(HostAccess, is_asked_again_where_device_memory_has_been_since) {
+  const std::size_t block = std::size_t{2} << 20;
+  void* const mapped = mmap(nullptr, 2 * block, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  EXPECT_TRUE(cuda::host_can_access(mapped));
+  munmap(mapped, 2 * block);
+  EXPECT_TRUE(cuda::host_can_access(mapped)) << "asked once for each 2 MiB";
+  cuda::note_device_address(mapped);
+  EXPECT_FALSE(cuda::host_can_access(mapped));
 }
 
 TEST(BufferKind, of_freed_memory_is_unknown_as_nobody_can_touch_it) {

@@ -143,6 +143,7 @@ Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
     return buffer;
   }
 
+  if (!managed) cuda::note_device_address(pointer);
   buffer.context = attributes.get<CUcontext>(2);
   buffer.device = attributes.get<int>(3);
   buffer.buffer_id = attributes.get<std::uint64_t>(4);

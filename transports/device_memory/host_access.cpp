@@ -17,6 +17,14 @@ constexpr unsigned block_shift = 21;
 /// Blocks where the host was seen to have access; an entry is a block's number, a newer one takes its place.
 std::array<std::atomic<std::uintptr_t>, 1024> accessible_blocks;
 
+std::uintptr_t block_of(const void* pointer) noexcept {
+  return reinterpret_cast<std::uintptr_t>(pointer) >> block_shift;
+}
+
+std::atomic<std::uintptr_t>& place_of(std::uintptr_t block) noexcept {
+  return accessible_blocks[block % accessible_blocks.size()];
+}
+
 bool can_read_one_byte(const void* pointer) noexcept {
   char byte = 0;
   iovec into{&byte, 1};
@@ -47,13 +55,20 @@ bool is_mapped_for_access(std::uintptr_t address) noexcept {
 }  // namespace
 
 bool host_can_access(const void* pointer) noexcept {
-  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
-  const std::uintptr_t block = address >> block_shift;
-  std::atomic<std::uintptr_t>& known = accessible_blocks[block % accessible_blocks.size()];
+  const std::uintptr_t block = block_of(pointer);
+  std::atomic<std::uintptr_t>& known = place_of(block);
   if (known.load(std::memory_order_relaxed) == block) return true;
-  if (!can_read_one_byte(pointer) && !is_mapped_for_access(address)) return false;
+  if (!can_read_one_byte(pointer) && !is_mapped_for_access(reinterpret_cast<std::uintptr_t>(pointer)))
+    return false;
   known.store(block, std::memory_order_relaxed);
   return true;
+}
+
+void note_device_address(const void* pointer) noexcept {
+  const std::uintptr_t block = block_of(pointer);
+  std::atomic<std::uintptr_t>& known = place_of(block);
+  // the host had memory there before
+  if (known.load(std::memory_order_relaxed) == block) known.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace penstock::transports::cuda
