@@ -18,8 +18,7 @@
 #include "tests/benchmarks/overlap_kernel.hpp"
 #include "tests/benchmarks/sampling.hpp"
 #include "tests/interpose/partitioned/marking_kernels.hpp"
-#include "tests/support/exit_code.hpp"
-#include "tests/support/job_exit_code.hpp"
+#include "tests/interpose/partitioned/without_mpi_4.hpp"
 
 #if PENSTOCK_HAS_MPI_4
 
@@ -185,11 +184,7 @@ int main(int argc, char** argv) {
 #else
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  std::puts("SKIPPED: this MPI has no partitioned communication");
-  const int code = penstock::test_support::job_exit_code(penstock::test_support::skipped);
-  MPI_Finalize();
-  return code;
+  return penstock::test_support::skip_without_mpi_4(argc, argv);
 }
 
 #endif

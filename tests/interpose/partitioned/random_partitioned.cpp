@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "interpose/binding/mpi_level.hpp"
+#include "tests/interpose/partitioned/without_mpi_4.hpp"
 #include "tests/support/exit_code.hpp"
 #include "tests/support/job_exit_code.hpp"
 
@@ -361,11 +362,7 @@ int main(int argc, char** argv) {
 #else
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  std::puts("SKIPPED: this MPI has no partitioned communication");
-  const int code = penstock::test_support::job_exit_code(penstock::test_support::skipped);
-  MPI_Finalize();
-  return code;
+  return penstock::test_support::skip_without_mpi_4(argc, argv);
 }
 
 #endif
