@@ -62,7 +62,7 @@ bool DirectReceive::can_reach(const PartitionNote& note) {
 void DirectReceive::begin(std::uint64_t since_ns) {
   ++begun_;
   since_ns_ = since_ns;
-  moving_since_ns_ = 0;
+  last_start_ns_ = 0;
   key_ = 0;
   arrived_ = 0;
   moving_.clear();  // what an operation left whose sender was gone
@@ -119,7 +119,7 @@ void DirectReceive::start(std::uint32_t first, std::uint32_t end, Status& status
   std::fill(pieces_.begin() + first, pieces_.begin() + end, Piece::moving);
   std::unique_ptr<transports::Pull> pull;
   if (status.ok()) {
-    if (moving_since_ns_ == 0) moving_since_ns_ = transports::steady_now_ns();
+    last_start_ns_ = transports::steady_now_ns();
     transports::BufferView destination = buffer_;
     const auto offset = static_cast<std::ptrdiff_t>(first * piece_bytes_);
     const std::size_t bytes = (end - first) * piece_bytes_;

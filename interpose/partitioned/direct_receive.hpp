@@ -43,8 +43,8 @@ class DirectReceive {
   [[nodiscard]] std::uint64_t key() const noexcept { return key_; }
   [[nodiscard]] transports::BufferKind source_kind() const noexcept { return source_kind_; }
   [[nodiscard]] bool is_own() const noexcept { return memory_->is_own(); }
-  /// Returns when the first bytes began to move, ns; 0: not yet.
-  [[nodiscard]] std::uint64_t moving_since_ns() const noexcept { return moving_since_ns_; }
+  /// Returns when the last of what has begun to move did so, ns; 0: nothing has.
+  [[nodiscard]] std::uint64_t last_start_ns() const noexcept { return last_start_ns_; }
 
  private:
   enum class Piece : std::uint8_t { awaited, moving, here };
@@ -75,7 +75,7 @@ class DirectReceive {
   std::uint32_t arrived_ = 0;
   std::uint32_t begun_ = 0;
   std::uint64_t since_ns_ = 0;
-  std::uint64_t moving_since_ns_ = 0;
+  std::uint64_t last_start_ns_ = 0;
   std::uint64_t key_ = 0;
   transports::BufferKind source_kind_ = transports::BufferKind::unknown;
   transports::Watch watch_;

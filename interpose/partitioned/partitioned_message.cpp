@@ -250,8 +250,9 @@ void PartitionedMessage::record_copies(const Status& status) const {
   transfer.bytes = bytes_;
   transfer.key = key_;
   transfer.reason = record::intern("the receiver copies each partition once it is ready");
-  const std::uint64_t moving_ns = direct_receive_->moving_since_ns();
-  const std::uint64_t wait_ns = moving_ns > since_ns_ ? moving_ns - since_ns_ : 0;
+  // for the last partition: those before moved while others were not ready
+  const std::uint64_t last_ns = direct_receive_->last_start_ns();
+  const std::uint64_t wait_ns = last_ns > since_ns_ ? last_ns - since_ns_ : 0;
   transfer.wait_ns = static_cast<std::uint32_t>(std::min<std::uint64_t>(wait_ns, UINT32_MAX));
   transfer.peer = world_rank_of(*info_, peer_.rank);
   transfer.source = static_cast<trace::BufferKind>(direct_receive_->source_kind());

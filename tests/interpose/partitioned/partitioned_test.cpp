@@ -193,6 +193,23 @@ TEST_F(Partitioned, messages_without_gaps_arrive_in_memory_of_every_kind_whichev
   }
 }
 
+/// For recorded_job.sh.
+TEST_F(Partitioned, messages_wait_for_their_last_partition) {
+  Side side(MemoryKind::device, types.all()[0], ints, 2);
+  if (rank == 0) side.init_send();
+  if (rank == 1) side.init_receive();
+  for (int round = 1; round <= 2 && rank < 2; ++round) {
+    MPI_Start(&side.request);
+    for (int partition = 0; rank == 0 && partition < 2; ++partition) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      side.write(partition, round);
+      EXPECT_EQ(MPI_Pready(partition, side.request), MPI_SUCCESS);
+    }
+    EXPECT_EQ(MPI_Wait(&side.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    side.expect_all(round);
+  }
+}
+
 /// More than a rank remembers of them.
 TEST_F(Partitioned, messages_arrive_after_hundreds_of_others_in_host_memory_that_were_never_started) {
   for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::device}) {

@@ -31,4 +31,17 @@ awk -F, '
 [ ! -s "$folder/wrong" ] || fail "$(cat "$folder/wrong")"
 grep -q 'its partitions do not lie in one piece of memory' "$folder/csv/transfers.csv" || fail "no reason"
 grep -q 'the receiver copies each partition once it is ready' "$folder/csv/transfers.csv" || fail "no reason for copies"
+
+# who waits for a partition waits for the other side's work, and not while bytes move
+recorded_job 2 -- "$program" --gtest_filter='*wait_for_their_last_partition' || fail "the job that waits"
+python3 - "$folder/report" <<'PYTHON' >>"$folder/output" || fail "what the receiver waits for"
+import json
+import sys
+
+report = json.load(open(sys.argv[1]))
+waits = [site["by_cause_s"] for site in report["call_sites"] if site["mpi_function"] == "MPI_Wait"]
+print(waits)
+assert sum(causes["gpu_not_ready"] for causes in waits) >= 0.07, "twice 40 ms"
+assert sum(causes["wire"] for causes in waits) <= 0.02, "two copies of 1,440 bytes"
+PYTHON
 echo "passed"
