@@ -16,7 +16,7 @@
 #include <mpi.h>
 #endif
 
-/// What kernels need of a request; passed to them by value. Valid until the request is freed.
+/// A request as kernels need it, passed to them by value. Valid until the request is freed.
 struct penstock_request {
   unsigned int* ready;  ///< null: kernels cannot mark
   int partitions;

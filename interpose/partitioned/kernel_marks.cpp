@@ -1,4 +1,4 @@
-// What penstock/device.cuh asks for: the words by which kernels mark partitions ready.
+// The words by which kernels mark partitions ready, for penstock/device.cuh.
 #include "interpose/binding/mpi_level.hpp"
 
 #include "interpose/binding/mpi_binding.hpp"

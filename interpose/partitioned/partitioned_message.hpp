@@ -63,7 +63,7 @@ class PartitionedMessage {
   /// Only if it is not the library's. Thread: any, for different partitions.
   void signal(std::span<const int> partitions) noexcept;
 
-  /// What step() does.
+  /// The outcome of a step.
   struct Step {
     bool is_over = false;
     bool is_direct = false;  ///< the receiver copies it
