@@ -1,6 +1,6 @@
-// Which calls wait for some members of a window, and which let such members go on. Whom such a call has
-// waited for is recorded of windows of Penstock's own: its record has the window as its communicator, and the
-// member that was missing last as its peer, -1 if that is not known.
+// The calls that wait for some members of a window, and those that let such members go on. Recorded is, of
+// windows of Penstock's own, for whom a call has waited: its record has the window as its communicator, and
+// the member that was missing last as its peer, -1 if that is not known.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace penstock::analysis {
 
-/// What a member does that others wait for.
+/// An act of a member for which others wait.
 enum class WindowAct : std::uint8_t { none, opens, completes, unlocks };
 
 /// Returns what another member has to do before a call can end: `opens` for "MPI_Win_start". Fences are

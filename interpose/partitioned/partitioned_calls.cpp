@@ -1,7 +1,7 @@
 // The wrappers of partitioned communication (MPI-4, chapter 4). Where the receiver copies the partitions,
-// MPI_Pready sets a word that it sees. Else it downloads the partition before the MPI library may send it. An
-// arrived partition belongs to the application, which may read and change it: it is written once, by the
-// first MPI_Parrived that finds it or by the completion of the message.
+// MPI_Pready sets a word that it sees; otherwise it downloads the partition before the MPI library may send
+// it. An arrived partition belongs to the application, which may read and change it: it is written once, by
+// the first MPI_Parrived that finds it or by the completion of the message.
 #include "interpose/binding/mpi_level.hpp"
 
 #if PENSTOCK_HAS_MPI_4

@@ -33,7 +33,7 @@ struct PartitionedPeer {
   MPI_Comm communicator;
 };
 
-/// Shared by the request and the operation in flight. What it knows of the operation is under
+/// Shared by the request and the operation in flight. Its knowledge of the operation is under
 /// RequestTable::Lock while the request is active.
 class PartitionedMessage {
  public:
@@ -57,7 +57,7 @@ class PartitionedMessage {
   /// Begins another operation, of which nothing is ready and nothing has arrived. Errors: std::bad_alloc.
   void begin();
   /// Returns true if the MPI library carries the operation from its start on: its request is the operation's.
-  /// Else step() moves it. Fixed at begin().
+  /// Otherwise step() moves it. Fixed at begin().
   [[nodiscard]] bool is_librarys() const noexcept { return is_librarys_; }
   /// Marks partitions ready, which the application has written by the work that it queued before this call.
   /// Only if it is not the library's. Thread: any, for different partitions.

@@ -1,4 +1,4 @@
-// What the replay knows of calls that have waited for a member of a window. Times are ns from the origin.
+// The replay's knowledge of calls that have waited for a member of a window. Times are ns from the origin.
 #include <gtest/gtest.h>
 
 #include <algorithm>
