@@ -1,6 +1,6 @@
-// The calls that wait for some members of a window, and those that let such members go on. Recorded is, of
-// windows of Penstock's own, for whom a call has waited: its record has the window as its communicator, and
-// the member that was missing last as its peer, -1 if that is not known.
+// The calls that wait for some members of a window, and those that let such members go on. In windows of
+// Penstock's own, the record of a call says for whom it has waited: it has the window as its communicator,
+// and the member that was missing last as its peer, -1 if that is not known.
 #pragma once
 
 #include <cstdint>
