@@ -41,9 +41,7 @@ Mover DirectSend::mover() noexcept {
 
 void DirectSend::begin(std::uint64_t key) noexcept {
   ++begun_;
-  if (note_.note == nullptr) return;
-  note_.note->key.store(key, std::memory_order_relaxed);
-  note_.note->started.store(begun_, std::memory_order_release);
+  if (note_.note != nullptr) show_operation(note_, begun_, key);
 }
 
 bool DirectSend::is_over(Status& status) noexcept {

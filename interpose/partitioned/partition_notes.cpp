@@ -19,7 +19,7 @@ PartitionArea& own_area() noexcept {
   return node_directory().partitions_of(*node_directory().own_row());
 }
 
-/// Returns a free note, or one that gives way; null if all are in use. The caller holds the lock.
+/// Returns a free note, or the oldest that gives way; null if all are in use. The caller holds the lock.
 PartitionNote* find_place(PartitionArea& area) noexcept {
   static std::size_t next = 0;
   PartitionNote* gives_way = nullptr;
@@ -30,6 +30,7 @@ PartitionNote* find_place(PartitionArea& area) noexcept {
     if (gives_way == nullptr && note.state.get() == NoteState::library) gives_way = &note;
   }
   if (gives_way == nullptr) return nullptr;
+  next = (static_cast<std::size_t>(gives_way - area.notes) + 1) % partition_notes_per_rank;
   area.has_forgotten.store(1, std::memory_order_release);
   const bool is_free = gives_way->state.move<NoteSide::owner, NoteState::library, NoteState::free>(
       gives_way->state.generation());
@@ -112,6 +113,14 @@ FoundNote show_buffer(const PartitionedName& name, const transports::Offer& offe
   note->done.store(0, std::memory_order_relaxed);
   static_cast<void>(note->state.begin_use<NoteSide::owner, NoteState::open>());
   return {note, note->state.generation(), NoteState::open};
+}
+
+void show_operation(const FoundNote& own, std::uint32_t begun, std::uint64_t key) noexcept {
+  const std::lock_guard guard(area_lock);
+  const NoteState state = own.now();
+  if (state != NoteState::open && state != NoteState::direct) return;
+  own.note->key.store(key, std::memory_order_relaxed);
+  own.note->started.store(begun, std::memory_order_release);
 }
 
 void free_note(const FoundNote& own) noexcept {

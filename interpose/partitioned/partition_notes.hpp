@@ -67,6 +67,9 @@ void show_that_library_moves(const PartitionedName& name) noexcept;
 /// Shows where a sender's buffer lies. Returns no note if there is no room. Thread: any. The caller frees it.
 [[nodiscard]] FoundNote show_buffer(const PartitionedName& name, const transports::Offer& offer,
                                     std::uint32_t partitions, std::uint32_t first_word) noexcept;
+/// Shows that a sender has begun so many operations, the last of which has that key in recordings. A note
+/// that says `library` stays as it is: it may serve another message by now. Thread: any.
+void show_operation(const FoundNote& own, std::uint32_t begun, std::uint64_t key) noexcept;
 /// Frees a note of this rank, in any state. Thread: any.
 void free_note(const FoundNote& own) noexcept;
 

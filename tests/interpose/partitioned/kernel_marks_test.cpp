@@ -90,6 +90,68 @@ TEST_F(KernelMarks, arrive_while_the_kernel_runs_that_waits_for_what_the_receive
   }
 }
 
+/// A rank has room for few notes on messages, so that of one which the MPI library carries gives way. The
+/// message, whose words its kernels still mark, must not touch that of the other.
+TEST_F(KernelMarks, of_a_message_that_the_library_carries_leave_others_alone) {
+  Memory on_device(MemoryKind::device, partitions * ints * sizeof(int));
+  Memory on_host(MemoryKind::pageable, partitions * ints * sizeof(int));
+  init(rank == 0 ? on_device : on_host);  // the library's, as the receiver has host memory
+  penstock_request marks{};
+  if (rank == 0) {
+    ASSERT_EQ(penstock_kernel_request(request, &marks), MPI_SUCCESS);
+  }
+  const auto run = [&](const auto& start) {
+    if (rank > 1) return;
+    start();
+    if (rank == 0) {
+      ASSERT_EQ(MPI_Pready_range(0, partitions - 1, request), MPI_SUCCESS);
+    }
+    ASSERT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  };
+  run([&] { MPI_Start(&request); });
+  Memory memory(MemoryKind::device, 64);
+  Memory beside(MemoryKind::pageable, 64);
+  for (int i = 0; i < 80; ++i) {
+    MPI_Request direct = MPI_REQUEST_NULL;
+    if (rank == 0)
+      MPI_Psend_init(memory.data(), 1, 16, MPI_INT, 1, i, MPI_COMM_WORLD, MPI_INFO_NULL, &direct);
+    if (rank == 1)
+      MPI_Precv_init(memory.data(), 1, 16, MPI_INT, 0, i, MPI_COMM_WORLD, MPI_INFO_NULL, &direct);
+    MPI_Barrier(MPI_COMM_WORLD);
+    // the receiver, which comes first, decides that it copies
+    if (rank == 1) MPI_Start(&direct);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+      MPI_Start(&direct);
+      MPI_Pready(0, direct);
+    }
+    MPI_Wait(&direct, MPI_STATUS_IGNORE);
+    if (rank == 0) MPI_Start(&direct);
+    run([&] { MPI_Start(&request); });
+    const std::vector<int> numbers(16, i);
+    if (rank == 0) {
+      memory.write(0, numbers.data(), 64);
+      MPI_Pready(0, direct);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) MPI_Start(&direct);
+    MPI_Wait(&direct, MPI_STATUS_IGNORE);
+    std::vector<int> found(16);
+    memory.read(0, found.data(), 64);
+    if (rank < 2) {
+      EXPECT_EQ(found, numbers);
+    }
+    if (direct != MPI_REQUEST_NULL) MPI_Request_free(&direct);
+    // takes the note that this one leaves, so that the next takes another
+    MPI_Request last = MPI_REQUEST_NULL;
+    if (rank == 0)
+      MPI_Psend_init(beside.data(), 1, 16, MPI_INT, 1, 1000, MPI_COMM_WORLD, MPI_INFO_NULL, &last);
+    if (rank == 1)
+      MPI_Precv_init(beside.data(), 1, 16, MPI_INT, 0, 1000, MPI_COMM_WORLD, MPI_INFO_NULL, &last);
+    if (last != MPI_REQUEST_NULL) MPI_Request_free(&last);
+  }
+}
+
 TEST_F(KernelMarks, count_beside_those_of_MPI_Pready) {
   Memory memory(MemoryKind::device, partitions * ints * sizeof(int));
   init(memory);

@@ -235,8 +235,12 @@ class Half {
     if (written.empty()) return;
     if (are_neighbours && marks_.ready != nullptr && random.chance(70)) {
       // behind the writes, on the legacy stream
-      if (penstock::test_support::mark_range(marks_, written.front(), written.back()) != cudaSuccess)
+      const cudaError_t launched =
+          penstock::test_support::mark_range(marks_, written.front(), written.back());
+      if (launched != cudaSuccess) {
+        std::fprintf(stderr, "rank %d: the kernel that marks: %s\n", own_rank, cudaGetErrorName(launched));
         std::abort();
+      }
     } else if (are_neighbours && random.chance(70)) {
       MPI_Pready_range(written.front(), written.back(), request);
     } else if (random.chance(50)) {
@@ -349,7 +353,9 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
   int code = penstock::test_support::skipped;
-  if (penstock::test_support::gpu_count() == 0) {
+  int has_gpu = penstock::test_support::gpu_count() > 0 ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &has_gpu, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  if (has_gpu == 0) {
     std::puts("SKIPPED: no GPU");
   } else {
     code = run_seeds(argc, argv, provided == MPI_THREAD_MULTIPLE ? 4 : 1);
