@@ -56,7 +56,7 @@ void watch(int rank, unsigned seconds) {
   ::sigaction(SIGALRM, &action, nullptr);
   action.sa_handler = tell_crash;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE}) ::sigaction(fault, &action, nullptr);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::sigaction(fault, &action, nullptr);
   ::alarm(seconds);
 }
 

@@ -116,7 +116,10 @@ Status for_each_piece(LayoutCursor& cursor, std::size_t bytes, Copy copy) noexce
 /// Returns whether kernels of the view's context reach the contiguous side.
 bool is_reached_by_kernels(const void* contiguous, Side side, std::size_t bytes) noexcept {
   if (side == Side::device) return true;
-  const auto is_pinned = [](const void* address) { return inspect(address).kind == BufferKind::pinned; };
+  const auto is_pinned = [](const void* address) {
+    const Buffer buffer = inspect(address);
+    return buffer.kind == BufferKind::pinned && buffer.holds(0, 1);
+  };
   return bytes > 0 && is_pinned(contiguous) && is_pinned(static_cast<const char*>(contiguous) + bytes - 1);
 }
 

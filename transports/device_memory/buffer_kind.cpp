@@ -206,7 +206,11 @@ bool is_on_device(const void* pointer) noexcept {
   const Attributes<2> attributes(*driver, pointer,
                                  {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED});
   const auto type = attributes.get<unsigned>(0);
-  if (type == CU_MEMORYTYPE_DEVICE || attributes.get<std::uint8_t>(1) != 0) return true;
+  if (attributes.get<std::uint8_t>(1) != 0) return true;
+  if (type == CU_MEMORYTYPE_DEVICE) {
+    cuda::note_device_address(pointer);
+    return true;
+  }
   if (type != CU_MEMORYTYPE_HOST && !cuda::host_can_access(pointer)) return true;
   remember_as_host(pointer);
   return false;
