@@ -73,15 +73,16 @@ may_include(interpose/windows/memory ${moving} interpose/progress interpose/stag
 # How another rank's memory is reached is the same for a window and for the buffer of a partitioned message.
 may_include(interpose/partitioned ${below} interpose/windows/memory)
 may_include(interpose/collectives/schedules ${below})
+may_include(interpose/windows/separate ${basis} interpose/windows/memory)
 # The operations that kernels know are in schedules; of collectives it knows nothing else.
-may_include(interpose/windows ${below} interpose/collectives/schedules interpose/windows/memory)
+may_include(interpose/windows ${below} interpose/collectives/schedules interpose/windows/memory interpose/windows/separate)
 may_include(interpose/collectives/kernels ${below} interpose/collectives/schedules)
 may_include(interpose/collectives/deferred ${below} interpose/collectives/schedules interpose/collectives/kernels)
 may_include(interpose/collectives/agreement ${below} interpose/collectives/schedules interpose/collectives/deferred)
 may_include(interpose/collectives/calls ${below} interpose/collectives/schedules interpose/collectives/kernels
             interpose/collectives/deferred interpose/collectives/agreement)
 set(wrapped ${known})
-list(REMOVE_ITEM wrapped ${record_rooms} interpose/windows/memory)
+list(REMOVE_ITEM wrapped ${record_rooms} interpose/windows/memory interpose/windows/separate)
 may_include(interpose/wrappers ${wrapped})
 
 # What reads a recording. Of the recorder it knows the trace format; only the command knows transports.

@@ -17,7 +17,7 @@
 #include "interpose/staging/out_of_reach.hpp"
 #include "interpose/windows/epochs.hpp"
 #include "interpose/windows/memory/allocated_memory.hpp"
-#include "interpose/windows/window_table.hpp"
+#include "interpose/windows/own_windows.hpp"
 #include "transports/machine.hpp"
 
 namespace penstock::interpose {
@@ -131,15 +131,12 @@ int meet_members(MPI_Comm communicator, const MemberRecord& own, const char*& wh
   return code;
 }
 
-/// The same for the members' memory of a window, which is refused if some do not reach it.
-int reach_members(const WindowArguments& arguments, const char* why_not,
-                  std::vector<std::shared_ptr<MemberMemory>>& members) {
+/// The same for the members' memory of a window.
+int reach_members(const WindowArguments& arguments, const char*& why_not,
+                  std::vector<std::shared_ptr<MemberMemory>>& members, bool& reach_each_other) {
   const std::uint64_t bytes = why_not == nullptr ? static_cast<std::uint64_t>(arguments.size) : 0;
   const MemberRecord own = describe_member(arguments.base, bytes, arguments.unit);
-  bool reach_each_other = false;
-  const int code = meet_members(arguments.communicator, own, why_not, members, reach_each_other);
-  if (code != MPI_SUCCESS) return code;
-  return reach_each_other ? MPI_SUCCESS : refuse(arguments.communicator, why_not);
+  return meet_members(arguments.communicator, own, why_not, members, reach_each_other);
 }
 
 /// Returns whether all members reach memory of the others' hosts, which they may attach later.
@@ -180,8 +177,8 @@ int make_window_of(const WindowArguments& arguments, int flavor, WindowMemory me
   }
   WindowAttributes attributes{arguments.base, arguments.size, static_cast<int>(arguments.unit)};
   attributes.flavor = flavor;
-  note_own_window(*handle, std::make_shared<Window>(*handle, rank, std::move(memory),
-                                                    SharedWords(std::move(rows)), attributes));
+  own_windows().note(*handle, std::make_shared<Window>(*handle, rank, std::move(memory),
+                                                       SharedWords(std::move(rows)), attributes));
   // nobody uses the words before all are cleared
   return meet_in(communicator, [&](MPI_Request* request) { return PMPI_Ibarrier(communicator, request); });
 }
@@ -201,12 +198,16 @@ Maker maker_of_dynamic(const WindowArguments& arguments) {
   return maker == Maker::ours && !reach_host_memory(arguments.communicator) ? Maker::library : maker;
 }
 
-int make_window(const WindowArguments& arguments, MPI_Win* handle) {
+std::optional<int> make_window(const WindowArguments& arguments, MPI_Win* handle, const char*& why_not) {
   note_gpu_use();
   WindowMemory memory;
-  const int code = reach_members(arguments, nullptr, memory.members);
-  return code == MPI_SUCCESS ? make_window_of(arguments, MPI_WIN_FLAVOR_CREATE, std::move(memory), handle)
-                             : code;
+  const char* own_reason = nullptr;
+  bool reach_each_other = false;
+  const int code = reach_members(arguments, own_reason, memory.members, reach_each_other);
+  if (code != MPI_SUCCESS) return code;
+  if (reach_each_other) return make_window_of(arguments, MPI_WIN_FLAVOR_CREATE, std::move(memory), handle);
+  why_not = own_reason != nullptr ? own_reason : "another member does not reach the memory of all";
+  return std::nullopt;
 }
 
 int allocate_window(const WindowArguments& arguments, void** base, MPI_Win* handle) {
@@ -216,9 +217,12 @@ int allocate_window(const WindowArguments& arguments, void** base, MPI_Win* hand
                                                  asks_for_device_memory(arguments.info), memory.allocated);
   WindowArguments with_base = arguments;
   with_base.base = memory.allocated.address();
-  int code = reach_members(with_base, allocated.ok() ? nullptr : allocated.where(), memory.members);
-  if (code == MPI_SUCCESS)
-    code = make_window_of(with_base, MPI_WIN_FLAVOR_ALLOCATE, std::move(memory), handle);
+  const char* why_not = allocated.ok() ? nullptr : allocated.where();
+  bool reach_each_other = false;
+  int code = reach_members(with_base, why_not, memory.members, reach_each_other);
+  if (code != MPI_SUCCESS) return code;
+  if (!reach_each_other) return refuse(arguments.communicator, why_not);
+  code = make_window_of(with_base, MPI_WIN_FLAVOR_ALLOCATE, std::move(memory), handle);
   if (code == MPI_SUCCESS) *base = with_base.base;
   return code;
 }
@@ -252,7 +256,7 @@ int free_window(const std::shared_ptr<Window>& window, MPI_Win* handle) {
   // the program's functions that delete attributes may still ask about the window
   const MPI_Win freed = *handle;
   const int code = PMPI_Win_free(handle);
-  forget_own_window(freed, window);
+  own_windows().forget(freed, window);
   return code;
 }
 

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 
 #include "interpose/windows/window.hpp"
 
@@ -28,12 +29,14 @@ enum class Maker : std::uint8_t {
 /// arguments are invalid, it is the library, too.
 [[nodiscard]] Maker maker_of(const WindowArguments& arguments);
 
-/// Makes a window of ours: maker_of() has said so on all members. Returns the code of the call; may raise an
-/// MPI error, the same on all members. Errors: std::bad_alloc.
-int make_window(const WindowArguments& arguments, MPI_Win* handle);
+/// Makes a window of ours: maker_of() has said so on all members. Returns the code of the call, or nothing on
+/// all members if the library must make the window, as some do not reach the memory of others: then `why_not`
+/// is a literal. Errors: std::bad_alloc.
+[[nodiscard]] std::optional<int> make_window(const WindowArguments& arguments, MPI_Win* handle,
+                                             const char*& why_not);
 
 /// The same for MPI_Win_allocate: ours if some member asks for device memory (the info key
-/// mpi_memory_alloc_kinds, "cuda:device").
+/// mpi_memory_alloc_kinds, "cuda:device"). Raises an error on all members if some do not reach it.
 [[nodiscard]] Maker maker_of_allocated(const WindowArguments& arguments);
 int allocate_window(const WindowArguments& arguments, void** base, MPI_Win* handle);
 

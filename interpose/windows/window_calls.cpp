@@ -16,9 +16,10 @@
 #include "interpose/calls/window_record.hpp"
 #include "interpose/progress/gathering.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/windows/own_windows.hpp"
+#include "interpose/windows/separate/separate_windows.hpp"
 #include "interpose/windows/staged_accesses.hpp"
 #include "interpose/windows/window_calls.hpp"
-#include "interpose/windows/window_table.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -97,8 +98,13 @@ int carry_out_on_window([[maybe_unused]] CallScope& scope, Library library, Argu
   const auto by_library = [&] { return library(arguments...); };
   const auto among_all = [&] { return among_others<function>(by_library, arguments...); };
   if constexpr (is_named<function>("MPI_Win_create")) {
+    const auto over_memory = [&](void* base) {
+      auto given = std::tuple(arguments...);
+      std::get<0>(given) = base;
+      return among_others<function>([&] { return std::apply(library, given); }, arguments...);
+    };
     return make_recorded<function>(
-        scope, [&] { return create_window(name_of(function), among_all, arguments...); }, arguments...);
+        scope, [&] { return create_window(name_of(function), over_memory, arguments...); }, arguments...);
   } else if constexpr (is_named<function>("MPI_Win_allocate")) {
     return make_recorded<function>(
         scope, [&] { return allocate_window(among_all, arguments...); }, arguments...);
@@ -110,18 +116,23 @@ int carry_out_on_window([[maybe_unused]] CallScope& scope, Library library, Argu
   } else {
     const MPI_Win handle = window_among<function>(arguments...);
     record_call<function>(scope, handle, arguments...);
-    if (const std::shared_ptr<Window> window = find_window(handle))
+    if (const std::shared_ptr<Window> window = own_windows().find(handle))
       return own_window_call<function>(OwnWindowCall{window, name_of(function), scope}, arguments...);
     if constexpr (function == Function::Win_attach) {
       return attach_to_librarys(by_library, arguments...);
     } else if constexpr (window_buffers_of(function) != WindowBuffers::none) {
       return access_by_library<function>(scope, handle, library, arguments...);
+    } else if constexpr (function == Function::Win_get_attr) {
+      return query_librarys_window(by_library, arguments...);
     } else if constexpr (function == Function::Win_test) {
-      const int code = by_library();
+      const int code = synchronise_copies<function>(handle, by_library, arguments...);
       progress();  // a program that polls makes progress, whatever it polls for
       return code;
     } else {
-      return synchronise_by_library<function>(handle, among_all, arguments...);
+      const auto synchronise = [&] {
+        return synchronise_by_library<function>(handle, among_all, arguments...);
+      };
+      return synchronise_copies<function>(handle, synchronise, arguments...);
     }
   }
 }

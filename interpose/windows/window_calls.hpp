@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <optional>
 
 #include "interpose/binding/function_names.hpp"
 #include "interpose/binding/mpi_level.hpp"
@@ -14,6 +15,7 @@
 #include "interpose/windows/creation.hpp"
 #include "interpose/windows/epochs.hpp"
 #include "interpose/windows/movement.hpp"
+#include "interpose/windows/separate/separate_windows.hpp"
 
 namespace penstock::interpose {
 
@@ -165,14 +167,22 @@ PENSTOCK_OWN_EPOCH(Win_test, (const OwnWindowCall& call, MPI_Win, int* flag), te
 PENSTOCK_OWN_ONE(Win_free,
                  [](const OwnWindowCall& call, MPI_Win* handle) { return free_window(call.window, handle); })
 
-/// `by_library()` calls the MPI library.
+/// `by_library(base)` calls the MPI library with that memory.
 template <typename Library>
 int create_window(const char* mpi_call, Library by_library, void* base, MPI_Aint size, MPI_Aint unit,
                   MPI_Info info, MPI_Comm communicator, MPI_Win* handle) {
   const WindowArguments arguments{base, size, unit, info, communicator};
-  if (maker_of(arguments) == Maker::ours) return make_window(arguments, handle);
-  if (size > 0 && is_out_of_reach(base)) return ErrorTarget::of(communicator).refuse_device_buffer(mpi_call);
-  return by_library();
+  const char* why_not = "some members are on other nodes, or run without Penstock";
+  if (maker_of(arguments) == Maker::ours) {
+    if (const std::optional<int> code = make_window(arguments, handle, why_not)) return *code;
+  }
+  if (size <= 0 || !is_out_of_reach(base)) return by_library(base);
+  int code = MPI_SUCCESS;
+  const auto window = prepare_public_copy(mpi_call, communicator, base, size, why_not, code);
+  if (window == nullptr) return code;
+  code = by_library(window->memory.address());
+  if (code == MPI_SUCCESS) separate_windows().note(*handle, window);
+  return code;
 }
 
 template <typename Library>

@@ -80,7 +80,8 @@ class EpochDraw {
   /// Neither flushes nor requests on windows of the MPI library: MPICH 4.0.2 completes some before it has
   /// read, or written, the origin's buffer.
   [[nodiscard]] bool can_flush() const {
-    return can_be_flushed(epoch_.sync) && !is_all_on_host(program_.windows[cell_.window]);
+    return can_be_flushed(epoch_.sync) && !program_.is_separate &&
+           !is_all_on_host(program_.windows[cell_.window]);
   }
 
   void draw_cell(std::size_t window, int target, std::size_t cell) {
@@ -274,9 +275,10 @@ MPI_Op Operation::mpi_operation() const {
   return operation == known.size() ? MPI_REPLACE : MPI_NO_OP;
 }
 
-Program draw_program(std::uint64_t seed, int ranks, bool may_be_on_host) {
+Program draw_program(std::uint64_t seed, int ranks, const Makers& makers) {
   Random random(seed);
   Program program;
+  program.is_separate = makers.separate;
   int most_cells = random.chance(20) ? 40 : 12;
   if (random.chance(20)) {
     program.cell_bytes = 4096;
@@ -286,9 +288,9 @@ Program draw_program(std::uint64_t seed, int ranks, bool may_be_on_host) {
   }
   program.arena_bytes = std::max<std::size_t>(64 * 1024, 3 * program.cell_bytes * 6);
   for (int windows = random.chance(25) ? 2 : 1; windows > 0; --windows)
-    program.windows.push_back(draw_window(random, ranks, most_cells, may_be_on_host));
+    program.windows.push_back(draw_window(random, ranks, most_cells, makers.library));
   Random attaching(~seed);  // programs without dynamic windows are as they were before there were any
-  for (WindowShape& window : program.windows) window.is_dynamic = attaching.chance(30);
+  for (WindowShape& window : program.windows) window.is_dynamic = !makers.separate && attaching.chance(30);
   for (int epoch = random.between(1, 5); epoch > 0; --epoch)
     program.epochs.push_back(EpochDraw(random, program, ranks).draw());
   for (Epoch& epoch : program.epochs) epoch.attaching_seed = attaching.next();

@@ -85,13 +85,18 @@ struct WindowShape {
   std::vector<int> units;
 };
 struct Program {
+  bool is_separate = false;  ///< as Makers
   std::size_t cell_bytes = 256;
   std::size_t arena_bytes = 0;
   std::vector<WindowShape> windows;
   std::vector<Epoch> epochs;
 };
 
-/// `may_be_on_host`: the MPI library makes windows of host memory.
-[[nodiscard]] Program draw_program(std::uint64_t seed, int ranks, bool may_be_on_host);
+/// What a job's windows may be.
+struct Makers {
+  bool library = true;    ///< it makes windows of host memory
+  bool separate = false;  ///< it makes all windows, those of device memory over public copies
+};
+[[nodiscard]] Program draw_program(std::uint64_t seed, int ranks, const Makers& makers);
 
 }  // namespace penstock::windows

@@ -1,13 +1,15 @@
 // Random one-sided programs: windows, epochs and operations whose result MPI defines, each done on a window
 // whose members have memory of all kinds, and on one of host memory, which is the MPI library's. After each
 // epoch both must hold the same bytes, as must the origins' buffers.
-//   random_windows [--first SEED|date] [--seeds N]
+//   random_windows [--separate] [--first SEED|date] [--seeds N]
+// --separate: the MPI library makes the windows of device memory, too (members on several nodes).
 #include <mpi.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "tests/interpose/windows/library_windows.hpp"
@@ -142,6 +144,7 @@ class Run {
       sides_[1].windows[i].memory.write(0, content.data(), bytes);
       most = std::max(most, bytes);
     }
+    if (program.is_separate) check_models();
     for (std::size_t i = 0; i < program.windows.size(); ++i) queued_.emplace_back(MemoryKind::pinned, most);
   }
   ~Run() {
@@ -157,6 +160,7 @@ class Run {
       MPI_Barrier(MPI_COMM_WORLD);
       run(program_.epochs[i]);
       MPI_Barrier(MPI_COMM_WORLD);
+      if (program_.is_separate && can_be_flushed(program_.epochs[i].sync)) look_at_own_memory();
       if (!agree(i)) return false;
     }
     return true;
@@ -168,6 +172,29 @@ class Run {
     for (Side& side : sides_) {
       for (WindowSide& each : side.windows) act(each.window);
     }
+  }
+
+  /// The job must be one in which the library makes the windows.
+  void check_models() const {
+    for (std::size_t i = 0; i < program_.windows.size(); ++i) {
+      int* model = nullptr;
+      int is_there = 0;
+      MPI_Win_get_attr(sides_[1].windows[i].window, MPI_WIN_MODEL, static_cast<void*>(&model), &is_there);
+      const bool is_on_device = penstock::test_support::lives_on_device(sides_[1].windows[i].memory.kind()) &&
+                                own_bytes(program_, i, own_rank) != 0;
+      if (!is_on_device || (is_there != 0 && *model == MPI_WIN_SEPARATE)) continue;
+      std::printf("FAILED rank %d: a window of device memory is not separate\n", own_rank);
+      std::fflush(stdout);
+      MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+  }
+
+  /// As a target of MPI's separate memory model must, if it has taken no part.
+  void look_at_own_memory() {
+    for_each_window([](MPI_Win window) {
+      MPI_Win_lock(MPI_LOCK_SHARED, own_rank, 0, window);
+      MPI_Win_unlock(own_rank, window);
+    });
   }
 
   void run(const Epoch& epoch) {
@@ -345,11 +372,18 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
   const auto seeds = penstock::test_support::seeds_of_job(argc, argv);
-  const bool may_be_on_host = library_makes_windows();
+  const bool is_separate =
+      std::any_of(argv + 1, argv + argc, [](std::string_view each) { return each == "--separate"; });
+  const Makers makers{.library = library_makes_windows(), .separate = is_separate};
+  if (is_separate && !makers.library) {
+    if (own_rank == 0) std::puts("left out: this MPI makes no windows here");
+    MPI_Finalize();
+    return 0;
+  }
   penstock::test_support::watch(own_rank, 60);
   for (std::uint64_t seed = seeds.first; seed < seeds.end(); ++seed) {
     penstock::test_support::progress("seed %llu", static_cast<unsigned long long>(seed));
-    const Program program = draw_program(seed, rank_count, may_be_on_host);
+    const Program program = draw_program(seed, rank_count, makers);
     Run run(seed, program);
     if (!run.run()) MPI_Abort(MPI_COMM_WORLD, 1);
     if (own_rank == 0 && (seed + 1 - seeds.first) % 50 == 0) {

@@ -433,21 +433,6 @@ TEST(DeviceWindows, that_cannot_be_mapped_are_refused_on_all_ranks) {
   MPI_Comm_free(&own);
 }
 
-/// With a driver that refuses to open other ranks' memory.
-TEST(DeviceWindows, DISABLED_are_refused_on_all_ranks_if_the_driver_maps_nothing) {
-  MPI_Comm own = MPI_COMM_NULL;
-  MPI_Comm_dup(MPI_COMM_WORLD, &own);
-  MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
-  const Elements<int> memory(rank() == 0 ? MemoryKind::pageable : MemoryKind::device, 10);
-  Elements<int> needs_a_context(MemoryKind::device, 10);
-  for (int again = 0; again < 3; ++again) {
-    MPI_Win window = MPI_WIN_NULL;
-    EXPECT_EQ(class_of(MPI_Win_create(memory.data(), 40, 4, MPI_INFO_NULL, own, &window)),
-              MPI_ERR_UNSUPPORTED_OPERATION);
-  }
-  MPI_Comm_free(&own);
-}
-
 TEST(DeviceWindows, raise_errors_of_accesses_that_lead_nowhere) {
   const WindowOf<int> window(MemoryKind::device, 10);
   int value = 0;

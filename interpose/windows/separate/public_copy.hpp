@@ -1,0 +1,45 @@
+// The public copy of a member's device memory, in host memory, to which the MPI library lets other members.
+// The device memory is the private copy then, as in MPI's separate memory model. Knows no window and no MPI
+// call.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+
+#include "transports/host/host_mapping.hpp"
+#include "transports/host/status.hpp"
+
+namespace penstock::interpose {
+
+/// Owns the public copy, not the device memory. Thread: any.
+class PublicCopy {
+ public:
+  /// `base`: device memory of this process. No bytes are copied yet.
+  PublicCopy(void* base, std::size_t bytes) noexcept;
+
+  /// Returns the public copy; null: there is no host memory for it.
+  [[nodiscard]] void* address() const noexcept { return known_ ? public_.address() : nullptr; }
+  [[nodiscard]] void* base() const noexcept { return base_; }
+
+  /// Waits, with progress, for what is queued on the memory's GPU. Then what has changed in device memory
+  /// since the last call goes to the public copy, and what has changed there goes to device memory. Bytes
+  /// that are changed meanwhile are copied by this call or by the next. Cost: a copy of the whole device
+  /// memory, and two comparisons. Errors: bad_argument, the memory was freed.
+  [[nodiscard]] Status make_alike(const char* reason) noexcept;
+
+ private:
+  /// What has changed in device memory, of which `found` was just read from `offset` on, goes to the public
+  /// copy.
+  void publish(std::size_t offset, const std::byte* found, std::size_t bytes) noexcept;
+  /// What has changed in the public copy goes to device memory. `packed`: working memory.
+  [[nodiscard]] Status accept(std::size_t offset, std::byte* packed, std::size_t bytes,
+                              const char* reason) noexcept;
+
+  void* base_;
+  std::size_t bytes_;
+  transports::HostMapping public_;
+  transports::HostMapping known_;  ///< what device memory and public copy held when they were last alike
+  std::mutex mutex_;
+};
+
+}  // namespace penstock::interpose
