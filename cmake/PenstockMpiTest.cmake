@@ -9,6 +9,7 @@
 #                         [LABELS …] [TIMEOUT seconds] [PLAIN] [NODES n] [FAMILIES …] [PREPARES fixture]
 #                         [NEEDS fixture] [FAULTS faults] [SAYS text] [GPUS n])
 #     Tests <name>.mpich and <name>.openmpi. PLAIN: without the preload. NODES: as if on so many, for Penstock.
+#     With FAULTS, or a transport forced, and a simulated GPU: one of both, which the name picks.
 #     FAULTS: what the driver refuses to Penstock (tests/support/fault_table.hpp); `at_run_time`: what the program says.
 #     GPUS: skipped where there are fewer; the simulated GPU has enough.
 #     SAYS: what some rank must say; needed beside FAULTS, lest a test pass though its fault took no effect.
@@ -54,6 +55,17 @@ function(penstock_add_mpi_program)
   endforeach()
 endfunction()
 
+# Sets `variable` to one of a list, which the name picks. What the driver refuses, or which transport carries, concerns
+# no MPI: where the GPU is simulated one is enough.
+function(penstock_one_of variable name)
+  string(MD5 hash ${name})
+  string(SUBSTRING ${hash} 0 2 digits)
+  list(LENGTH ARGN count)
+  math(EXPR which "0x${digits} % ${count}")
+  list(GET ARGN ${which} picked)
+  set(${variable} ${picked} PARENT_SCOPE)
+endfunction()
+
 function(penstock_add_mpi_test)
   cmake_parse_arguments(PARSE_ARGV 0 test "PLAIN" "NAME;RANKS;PROGRAM;TIMEOUT;NODES;PREPARES;NEEDS;FAULTS;SAYS;GPUS"
                         "SOURCES;LIBRARIES;ARGS;ENVIRONMENT;LABELS;FAMILIES")
@@ -66,6 +78,9 @@ function(penstock_add_mpi_test)
   endif()
   if(NOT test_FAMILIES)
     set(test_FAMILIES ${PENSTOCK_MPI_FAMILIES})
+    if(PENSTOCK_GPU_IS_SIMULATED AND (test_FAULTS OR test_ENVIRONMENT MATCHES "PENSTOCK_TRANSPORT="))
+      penstock_one_of(test_FAMILIES ${test_NAME} ${PENSTOCK_MPI_FAMILIES})
+    endif()
   endif()
   foreach(family IN LISTS test_FAMILIES)
     if(NOT family IN_LIST PENSTOCK_MPI_FAMILIES)
