@@ -73,7 +73,7 @@ may_include(interpose/windows/memory ${moving} interpose/progress interpose/stag
 # How another rank's memory is reached is the same for a window and for the buffer of a partitioned message.
 may_include(interpose/partitioned ${below} interpose/windows/memory)
 may_include(interpose/collectives/schedules ${below})
-may_include(interpose/windows/separate ${basis} interpose/windows/memory)
+may_include(interpose/windows/separate ${basis} interpose/staging interpose/windows/memory)
 # The operations that kernels know are in schedules; of collectives it knows nothing else.
 may_include(interpose/windows ${below} interpose/collectives/schedules interpose/windows/memory interpose/windows/separate)
 may_include(interpose/collectives/kernels ${below} interpose/collectives/schedules)

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "interpose/calls/transfer_record.hpp"
+#include "interpose/staging/host_memory.hpp"
 #include "interpose/windows/memory/queued_work.hpp"
 #include "interpose/windows/separate/differences.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
@@ -42,7 +42,8 @@ Status PublicCopy::make_alike(const char* reason) noexcept {
       return {Code::bad_argument, "a window's device memory that was freed"};
     wait_for_queued(memory, transports::time_of_call_ns());
     const std::lock_guard guard(mutex_);
-    std::vector<std::byte> found(std::min(chunk_bytes, bytes_));
+    const HostMemory found = HostMemory::take(std::min(chunk_bytes, bytes_));
+    if (found.data() == nullptr) return {Code::out_of_memory, "staging"};
     for (std::size_t offset = 0; offset < bytes_; offset += chunk_bytes) {
       const std::size_t bytes = std::min(chunk_bytes, bytes_ - offset);
       const BufferView chunk{.buffer = memory,

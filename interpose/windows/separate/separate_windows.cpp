@@ -23,11 +23,10 @@ std::shared_ptr<SeparateWindow> prepare_public_copy(const char* mpi_call, MPI_Co
   }
   PMPI_Comm_rank(communicator, &window->rank);
   Line line;
-  std::snprintf(
-      line.data(), line.size(),
-      "a window's device memory has a public copy in host memory (MPI_WIN_SEPARATE), and both are made "
-      "alike when the program synchronises: %s",
-      why);
+  std::snprintf(line.data(), line.size(),
+                "a window of device memory is MPI_WIN_SEPARATE, and copied through host memory when its "
+                "members synchronise: %s",
+                why);
   record::notice(line.data());
   return window;
 }
