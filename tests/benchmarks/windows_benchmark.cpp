@@ -171,6 +171,19 @@ void measure_operations(const Buffers& buffers, MPI_Win window, int rounds) {
   }
 }
 
+/// Between nodes a fence copies and compares the whole memory of its rank; elsewhere it takes the same for
+/// all.
+void measure_sizes(const Buffers& buffers, int rank, int rounds) {
+  if (rank == 0) std::printf("\n| bytes of the window | MPI_Win_fence, empty |\n|---:|---:|\n");
+  for (std::size_t bytes = std::size_t{64} << 10; bytes <= most_bytes; bytes *= 16) {
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Win_create(buffers.window, static_cast<MPI_Aint>(bytes), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+    const double empty = median_us(rounds / 10, [&] { MPI_Win_fence(0, window); });
+    if (rank == 0) std::printf("| %zu | %.2f |\n", bytes, empty);
+    MPI_Win_free(&window);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -212,6 +225,7 @@ int main(int argc, char** argv) {
   }
   MPI_Win_fence(MPI_MODE_NOSUCCEED, window);
   MPI_Win_free(&window);
+  measure_sizes(buffers, rank, rounds);
   MPI_Finalize();
   return 0;
 }
