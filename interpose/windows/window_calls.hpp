@@ -172,7 +172,7 @@ template <typename Library>
 int create_window(const char* mpi_call, Library by_library, void* base, MPI_Aint size, MPI_Aint unit,
                   MPI_Info info, MPI_Comm communicator, MPI_Win* handle) {
   const WindowArguments arguments{base, size, unit, info, communicator};
-  const char* why_not = "some members are on other nodes, or run without Penstock";
+  const char* why_not = "members of the window are on other nodes, or run without Penstock";
   if (maker_of(arguments) == Maker::ours) {
     if (const std::optional<int> code = make_window(arguments, handle, why_not)) return *code;
   }
