@@ -6,20 +6,11 @@
 #include <atomic>
 #include <cstdint>
 
+#include "interpose/node/message_name.hpp"
 #include "interpose/node/state_word.hpp"
 #include "transports/regions/offer.hpp"
 
 namespace penstock::interpose {
-
-/// Names the receive and the send that meet: the nth of both between two ranks, with a tag, on a
-/// communicator.
-struct MessageName {
-  std::uint64_t communicator = 0;  ///< the same on all its ranks
-  std::uint64_t ordinal = 0;       ///< n, from 0
-  std::int32_t tag = 0;
-  std::int32_t sender = -1;  ///< rank in MPI_COMM_WORLD; the receiver is who shows the advert
-  friend bool operator==(const MessageName&, const MessageName&) = default;
-};
 
 enum class AdvertState : std::uint32_t {
   free,
@@ -46,10 +37,7 @@ inline constexpr AdvertMove advert_moves[] = {
 /// moves it from `open` to `taken` has read the fields of that very use.
 struct alignas(64) Advert {
   StateWord<advert_moves> state;
-  std::atomic<std::uint64_t> communicator;
-  std::atomic<std::uint64_t> ordinal;
-  std::atomic<std::int32_t> tag;
-  std::atomic<std::int32_t> sender;
+  StoredName name;
   std::atomic<std::uint64_t> capacity_bytes;
   std::atomic<std::uint32_t> ready;  ///< 1: the receiver's earlier GPU work on the buffer is done
   transports::Offer target;          ///< describes the buffer; its size is the capacity
@@ -73,16 +61,6 @@ struct alignas(64) Advert {
     // never refused, as only the receiver moves a free one
     static_cast<void>(state.begin_use<AdvertSide::receiver, AdvertState::open>());
     return use();
-  }
-  void set_name(const MessageName& name) noexcept {
-    communicator.store(name.communicator, std::memory_order_relaxed);
-    ordinal.store(name.ordinal, std::memory_order_relaxed);
-    tag.store(name.tag, std::memory_order_relaxed);
-    sender.store(name.sender, std::memory_order_relaxed);
-  }
-  [[nodiscard]] MessageName name() const noexcept {
-    return {communicator.load(std::memory_order_relaxed), ordinal.load(std::memory_order_relaxed),
-            tag.load(std::memory_order_relaxed), sender.load(std::memory_order_relaxed)};
   }
 };
 

@@ -7,21 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "interpose/node/message_name.hpp"
 #include "interpose/node/state_word.hpp"
 #include "transports/regions/offer.hpp"
 
 namespace penstock::interpose {
-
-/// Names the two requests that meet: the nth MPI_Psend_init and the nth MPI_Precv_init of two ranks, with a
-/// tag, on a communicator (MPI-4 §4.2: they match in this order, and know no wildcards).
-struct PartitionedName {
-  std::uint64_t communicator = 0;  ///< the same on all its ranks
-  std::uint64_t ordinal = 0;       ///< n, from 0
-  std::int32_t tag = 0;
-  std::int32_t sender = -1;  ///< ranks in MPI_COMM_WORLD
-  std::int32_t receiver = -1;
-  friend bool operator==(const PartitionedName&, const PartitionedName&) = default;
-};
 
 enum class NoteState : std::uint32_t {
   free,
@@ -47,30 +37,13 @@ inline constexpr NoteMove note_moves[] = {
 /// Lies in shared memory. Only its owner writes the name and what describes the buffer, while it is free.
 struct alignas(64) PartitionNote {
   StateWord<note_moves> state;
-  std::atomic<std::uint64_t> communicator;
-  std::atomic<std::uint64_t> ordinal;
-  std::atomic<std::int32_t> tag;
-  std::atomic<std::int32_t> sender;
-  std::atomic<std::int32_t> receiver;
+  StoredName name;
   std::atomic<std::uint32_t> partitions;
   std::atomic<std::uint32_t> first_word;  ///< of its partitions, among the owner's ready words
   std::atomic<std::uint64_t> key;         ///< of the operation under way, for recordings
   std::atomic<std::uint32_t> started;     ///< operations that the sender has begun
   std::atomic<std::uint32_t> done;        ///< operations of which the receiver has all partitions
   transports::Offer offer;                ///< describes the sender's whole buffer
-
-  void set_name(const PartitionedName& name) noexcept {
-    communicator.store(name.communicator, std::memory_order_relaxed);
-    ordinal.store(name.ordinal, std::memory_order_relaxed);
-    tag.store(name.tag, std::memory_order_relaxed);
-    sender.store(name.sender, std::memory_order_relaxed);
-    receiver.store(name.receiver, std::memory_order_relaxed);
-  }
-  [[nodiscard]] PartitionedName name() const noexcept {
-    return {communicator.load(std::memory_order_relaxed), ordinal.load(std::memory_order_relaxed),
-            tag.load(std::memory_order_relaxed), sender.load(std::memory_order_relaxed),
-            receiver.load(std::memory_order_relaxed)};
-  }
 };
 
 inline constexpr std::size_t partition_notes_per_rank = 64;

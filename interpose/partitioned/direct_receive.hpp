@@ -25,8 +25,7 @@ namespace penstock::interpose {
 class DirectReceive {
  public:
   /// `buffer`: the whole message's, on a device and in one piece.
-  DirectReceive(const PartitionedName& name, const DirectoryRow& sender,
-                transports::BufferView buffer) noexcept
+  DirectReceive(const MessageName& name, const DirectoryRow& sender, transports::BufferView buffer) noexcept
       : name_(name), sender_(sender), buffer_(std::move(buffer)) {}
 
   /// Looks for the sender's note and decides, which is final. Maps the sender's memory, so it may take a
@@ -62,7 +61,7 @@ class DirectReceive {
   void arrive(std::uint32_t first, std::uint32_t end) noexcept;
   [[nodiscard]] bool sender_is_gone(Status& status);
 
-  const PartitionedName name_;
+  const MessageName name_;
   const DirectoryRow& sender_;
   transports::BufferView buffer_;
   Mover mover_ = Mover::undecided;

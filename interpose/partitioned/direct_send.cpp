@@ -8,7 +8,7 @@
 
 namespace penstock::interpose {
 
-DirectSend::DirectSend(const PartitionedName& name, const DirectoryRow& receiver,
+DirectSend::DirectSend(const MessageName& name, const DirectoryRow& receiver,
                        const transports::BufferView& buffer, const ReadyWords& words) noexcept
     : name_(name), receiver_(receiver), receiver_process_(receiver.process) {
   const char* why_not = "";

@@ -25,7 +25,7 @@ enum class Mover : std::uint8_t {
 class DirectSend {
  public:
   /// Shows a buffer that others can read, in one piece. `words`: one for each partition; they outlive it.
-  DirectSend(const PartitionedName& name, const DirectoryRow& receiver, const transports::BufferView& buffer,
+  DirectSend(const MessageName& name, const DirectoryRow& receiver, const transports::BufferView& buffer,
              const ReadyWords& words) noexcept;
   ~DirectSend();
   DirectSend(const DirectSend&) = delete;
@@ -39,7 +39,7 @@ class DirectSend {
   [[nodiscard]] bool is_over(Status& status) noexcept;
 
  private:
-  const PartitionedName name_;
+  const MessageName name_;
   const DirectoryRow& receiver_;
   const transports::ProcessIdentity receiver_process_;
   FoundNote note_;

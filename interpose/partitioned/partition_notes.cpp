@@ -74,13 +74,13 @@ std::uint32_t ReadyWords::first() const noexcept {
   return words_.empty() ? 0 : static_cast<std::uint32_t>(words_.data() - own_area().ready);
 }
 
-FoundNote find_note(const DirectoryRow& row, const PartitionedName& name) noexcept {
+FoundNote find_note(const DirectoryRow& row, const MessageName& name) noexcept {
   PartitionArea& area = node_directory().partitions_of(row);
   // looked at first: a note that has gone before this was set is not missed
   const bool has_forgotten = area.has_forgotten.load(std::memory_order_acquire) != 0;
   for (PartitionNote& note : area.notes) {
     const std::uint32_t use = note.state.generation();
-    if (note.state.get(use) == NoteState::free || note.name() != name) continue;
+    if (note.state.get(use) == NoteState::free || note.name.get() != name) continue;
     std::atomic_thread_fence(std::memory_order_acquire);
     // it was this use's name if the use has not ended since
     if (const NoteState state = note.state.get(use); state != NoteState::free) return {&note, use, state};
@@ -88,7 +88,7 @@ FoundNote find_note(const DirectoryRow& row, const PartitionedName& name) noexce
   return {nullptr, 0, has_forgotten ? NoteState::library : NoteState::free};
 }
 
-void show_that_library_moves(const PartitionedName& name) noexcept {
+void show_that_library_moves(const MessageName& name) noexcept {
   const std::lock_guard guard(area_lock);
   PartitionArea& area = own_area();
   PartitionNote* const note = find_place(area);
@@ -96,16 +96,16 @@ void show_that_library_moves(const PartitionedName& name) noexcept {
     area.has_forgotten.store(1, std::memory_order_release);
     return;
   }
-  note->set_name(name);
+  note->name.set(name);
   static_cast<void>(note->state.begin_use<NoteSide::owner, NoteState::library>());
 }
 
-FoundNote show_buffer(const PartitionedName& name, const transports::Offer& offer, std::uint32_t partitions,
+FoundNote show_buffer(const MessageName& name, const transports::Offer& offer, std::uint32_t partitions,
                       std::uint32_t first_word) noexcept {
   const std::lock_guard guard(area_lock);
   PartitionNote* const note = find_place(own_area());
   if (note == nullptr) return {};
-  note->set_name(name);
+  note->name.set(name);
   note->offer = offer;
   note->partitions.store(partitions, std::memory_order_relaxed);
   note->first_word.store(first_word, std::memory_order_relaxed);

@@ -59,13 +59,13 @@ struct FoundNote {
 };
 
 /// Looks for the note that a rank of this node shows under a name.
-[[nodiscard]] FoundNote find_note(const DirectoryRow& row, const PartitionedName& name) noexcept;
+[[nodiscard]] FoundNote find_note(const DirectoryRow& row, const MessageName& name) noexcept;
 
 /// Shows that this rank leaves a message to the MPI library. Thread: any.
-void show_that_library_moves(const PartitionedName& name) noexcept;
+void show_that_library_moves(const MessageName& name) noexcept;
 
 /// Shows where a sender's buffer lies. Returns no note if there is no room. Thread: any. The caller frees it.
-[[nodiscard]] FoundNote show_buffer(const PartitionedName& name, const transports::Offer& offer,
+[[nodiscard]] FoundNote show_buffer(const MessageName& name, const transports::Offer& offer,
                                     std::uint32_t partitions, std::uint32_t first_word) noexcept;
 /// Shows that a sender has begun so many operations, the last of which has that key in recordings. A note
 /// that says `library` stays as it is: it may serve another message by now. Thread: any.

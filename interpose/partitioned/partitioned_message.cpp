@@ -54,11 +54,11 @@ void PartitionedMessage::meet(std::uint64_t ordinal, MPI_Request request) {
   if (row == nullptr) return;
   const int own = world_rank_of(*info_, info_->rank);
   const int other = world_rank_of(*info_, peer_.rank);
-  const PartitionedName name{.communicator = info_->global_id,
-                             .ordinal = ordinal,
-                             .tag = peer_.tag,
-                             .sender = sends() ? own : other,
-                             .receiver = sends() ? other : own};
+  const MessageName name{.communicator = info_->global_id,
+                         .ordinal = ordinal,
+                         .tag = peer_.tag,
+                         .sender = sends() ? own : other,
+                         .receiver = sends() ? other : own};
   const auto view = buffer_.is_staged() ? buffer_.in_one_piece() : std::nullopt;
   if (view && sends()) words_ = ReadyWords::take(static_cast<std::size_t>(argument_.partitions));
   why_library_ = why_not_direct(view);

@@ -14,7 +14,7 @@ FoundReceive::FoundReceive(const MessageName& name, const DirectoryRow& receiver
     Advert& advert = adverts[place];
     // the use is read before the name: take() then fails if the name is of a later one
     const std::uint32_t use = advert.use();
-    if (advert.get(use) != AdvertState::open || advert.name() != name) continue;
+    if (advert.get(use) != AdvertState::open || advert.name.get() != name) continue;
     const bool has_room = advert.capacity_bytes.load(std::memory_order_relaxed) >= payload_bytes;
     if (!has_room || advert.ready.load(std::memory_order_acquire) == 0) return;
     advert_ = &advert;

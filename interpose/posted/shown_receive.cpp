@@ -74,7 +74,7 @@ void ShownReceive::show(const MessageName& name, const transports::BufferView& b
   place_ = find_free_place(adverts, name);
   if (place_ == adverts_per_rank) return;
   advert_ = &adverts[place_];
-  advert_->set_name(name);
+  advert_->name.set(name);
   advert_->capacity_bytes.store(target.payload_bytes, std::memory_order_relaxed);
   advert_->target = target;
   advert_->ready.store(0, std::memory_order_relaxed);
@@ -120,7 +120,7 @@ bool has_to_read() noexcept {
 bool withdraw_receives_from(const MessageName& name) noexcept {
   bool are_back = true;
   for (Advert& advert : own_adverts()) {
-    const MessageName shown_name = advert.name();
+    const MessageName shown_name = advert.name.get();
     const bool follows = shown_name.communicator == name.communicator && shown_name.tag == name.tag &&
                          shown_name.sender == name.sender && shown_name.ordinal >= name.ordinal;
     if (follows && !take_back(advert)) are_back = false;
@@ -130,7 +130,7 @@ bool withdraw_receives_from(const MessageName& name) noexcept {
 
 void withdraw_receives_on(std::uint64_t communicator) noexcept {
   for (Advert& advert : own_adverts()) {
-    if (advert.name().communicator == communicator) static_cast<void>(take_back(advert));
+    if (advert.name.get().communicator == communicator) static_cast<void>(take_back(advert));
   }
 }
 

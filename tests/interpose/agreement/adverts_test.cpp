@@ -93,16 +93,16 @@ TEST(Advert, goes_to_one_side_in_each_use) {
     while (!over) {
       const std::uint32_t use = advert->use();
       if (advert->get(use) != AdvertState::open) continue;
-      const MessageName name = advert->name();
+      const MessageName name = advert->name.get();
       if (!advert->move<AdvertSide::sender, AdvertState::open, AdvertState::taken>(use)) continue;
       ++taken;
-      is_right = is_right && name.communicator == name.ordinal && name == advert->name();
+      is_right = is_right && name.communicator == name.ordinal && name == advert->name.get();
       static_cast<void>(advert->move<AdvertSide::sender, AdvertState::taken, AdvertState::over>(use));
     }
   });
   std::uint64_t taken_back = 0;
   for (std::uint64_t round = 1; round <= rounds; ++round) {
-    advert->set_name({round, round, 1, 2});
+    advert->name.set({round, round, 1, 2});
     const std::uint32_t use = advert->show();
     if (round % 16 == 0) std::this_thread::yield();
     if (advert->move<AdvertSide::receiver, AdvertState::open, AdvertState::free>(use)) {
