@@ -70,20 +70,26 @@ void PublicCopy::publish(std::size_t offset, const std::byte* found, std::size_t
   });
 }
 
-Status PublicCopy::accept(std::size_t offset, std::byte* packed, std::size_t bytes,
-                          const char* reason) noexcept {
-  std::byte* const known = bytes_of(known_) + offset;
+Status PublicCopy::accept(std::size_t offset, std::byte* packed, std::size_t bytes, const char* reason) {
+  std::byte* const known = bytes_of(known_);
   const std::byte* const from = bytes_of(public_) + offset;
   Layout changed;
-  for_each_difference(from, known, bytes, joined_bytes, [&](std::size_t at, std::size_t length) {
-    std::memcpy(known + at, from + at, length);
-    std::memcpy(packed + changed.bytes(), known + at, length);
+  for_each_difference(from, known + offset, bytes, joined_bytes, [&](std::size_t at, std::size_t length) {
+    std::memcpy(packed + changed.bytes(), from + at, length);
     changed.append({.offset = static_cast<std::ptrdiff_t>(offset + at), .bytes = length});
   });
   if (changed.bytes() == 0) return {};
   const BufferView there{.buffer = transports::inspect(base_), .layout = changed};
-  return staged_copy(changed.bytes(), BufferKind::pageable, there.buffer.kind, reason,
-                     [&] { return transports::upload(there, packed); });
+  if (Status copied = staged_copy(changed.bytes(), BufferKind::pageable, there.buffer.kind, reason,
+                                  [&] { return transports::upload(there, packed); });
+      !copied.ok()) {
+    return copied;  // they are copied by the next call
+  }
+  for (const transports::Block& block : changed.blocks()) {
+    for (std::size_t i = 0; i < block.count; ++i, packed += block.bytes)
+      std::memcpy(known + block.offset + static_cast<std::ptrdiff_t>(i) * block.stride, packed, block.bytes);
+  }
+  return {};
 }
 
 }  // namespace penstock::interpose

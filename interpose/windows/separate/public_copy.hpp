@@ -32,8 +32,8 @@ class PublicCopy {
   /// copy.
   void publish(std::size_t offset, const std::byte* found, std::size_t bytes) noexcept;
   /// What has changed in the public copy goes to device memory. `packed`: working memory.
-  [[nodiscard]] Status accept(std::size_t offset, std::byte* packed, std::size_t bytes,
-                              const char* reason) noexcept;
+  /// Errors: also std::bad_alloc.
+  [[nodiscard]] Status accept(std::size_t offset, std::byte* packed, std::size_t bytes, const char* reason);
 
   void* base_;
   std::size_t bytes_;
