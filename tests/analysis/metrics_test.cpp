@@ -349,6 +349,30 @@ TEST(Metrics, copies_find_their_messages_although_one_thread_completes_those_of_
   EXPECT_EQ(report.transports[0].transport, trace::TransportKind::staged);
 }
 
+/// As a partitioned message, of which pieces become ready one after the other.
+TEST(Metrics, a_message_that_is_staged_in_pieces_is_one_with_its_transport) {
+  RecordingBuilder rank(0, 2);
+  const auto send = [](std::uint64_t post, std::uint64_t bytes) {
+    return testing::HalfWords{.direction = Direction::send,
+                              .peer = 1,
+                              .post = post,
+                              .complete = post + 15,
+                              .bytes = bytes,
+                              .buffer = trace::BufferKind::device};
+  };
+  for (const std::uint64_t at : {11U, 14U, 31U, 34U, 37U, 51U}) rank.raw(staging_copy(rank, at, true));
+  rank.half(send(10, 32)).half(send(30, 48)).half(send(50, 32));
+  const Report report = report_on({rank});
+  ASSERT_EQ(report.transports.size(), 3u);
+  std::uint64_t staged = 0;
+  for (const TransportFigures& each : report.transports) {
+    if (each.transport != trace::TransportKind::staged) continue;
+    EXPECT_EQ(each.messages, each.is_part ? 1u : 2u);  // the last copy is half of the last message
+    staged += each.messages;
+  }
+  EXPECT_EQ(staged, 3u);
+}
+
 TEST(Metrics, what_moves_within_a_collective_is_no_message) {
   RecordingBuilder rank(0, 2);
   rank.call({.function = "MPI_Bcast", .begin = 10, .end = 50, .bytes = 16, .collective_ordinal = 1});
