@@ -7,10 +7,12 @@
 #include "interpose/staging/host_memory.hpp"
 #include "interpose/windows/memory/queued_work.hpp"
 #include "interpose/windows/separate/differences.hpp"
+#include "transports/copies/copy.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/memory/buffer.hpp"
+#include "transports/memory/layout_cursor.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -85,11 +87,9 @@ Status PublicCopy::accept(std::size_t offset, std::byte* packed, std::size_t byt
       !copied.ok()) {
     return copied;  // they are copied by the next call
   }
-  for (const transports::Block& block : changed.blocks()) {
-    for (std::size_t i = 0; i < block.count; ++i, packed += block.bytes)
-      std::memcpy(known + block.offset + static_cast<std::ptrdiff_t>(i) * block.stride, packed, block.bytes);
-  }
-  return {};
+  const BufferView alike{.buffer = {.pointer = known}, .layout = changed};
+  transports::LayoutCursor cursor(alike.layout);
+  return transports::copy_in_host(alike, cursor, packed, changed.bytes());
 }
 
 }  // namespace penstock::interpose

@@ -1,11 +1,9 @@
 // Windows of device memory that the MPI library must make, as members are on several nodes or do not reach
 // each other's memory. They follow MPI's separate memory model: a program that does sees no difference.
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <numeric>
+#include <memory>
 #include <random>
-#include <string>
 #include <utility>
 #include <vector>
 
