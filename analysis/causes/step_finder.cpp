@@ -141,7 +141,12 @@ std::optional<StepMark> StepFinder::found_among(const Group& group,
     return is_possible(each) && each.covered_calls * 10 >= most_calls * 9;
   };
   if (std::optional<StepMark> range = outermost_range(group, covers_as_much)) {
-    return range;
+    const Candidate& covering = group.ranges.find(range->range)->second;
+    const auto is_around_it = [&](const Candidate& each) {
+      return is_possible(each) && each.depth < covering.depth && each.times * 2 >= covering.times;
+    };
+    const std::optional<StepMark> around_it = outermost_range(group, is_around_it);
+    return around_it ? around_it : range;
   }
   std::optional<StepMark> best;
   const Candidate* best_site = nullptr;

@@ -19,10 +19,12 @@ namespace penstock::analysis {
 /// an outer one before an inner one, since the program itself says so, and set-up may make more calls than
 /// the steps do. Otherwise half of the communicating calls must lie between the mark's first and last time.
 /// Among marks that cover about as many calls, an outer range precedes an inner one, any range precedes a
-/// call site, and of call sites the most frequent one wins. Among the calls of a site, those like its first
-/// one are used if they are more regular than all. Call paths come first, which tell apart what calls one
-/// wrapper; where none will do, as ranks come to the same call on different paths, the innermost frames alone
-/// do. If some ranks used a GPU, the others are ignored: a controller has no steps.
+/// call site, and of call sites the most frequent one wins. An outer range that comes half as often as the
+/// inner one precedes it, too, if it covers half of the calls: inner ones may stand alone in set-up. Among
+/// the calls of a site, those like its first one are used if they are more regular than all. Call paths come
+/// first, which tell apart what calls one wrapper; where none will do, as ranks come to the same call on
+/// different paths, the innermost frames alone do. If some ranks used a GPU, the others are ignored: a
+/// controller has no steps.
 class StepFinder {
  public:
   /// `sites`: the number among all ranks of each site of the rank's table.

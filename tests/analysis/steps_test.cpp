@@ -214,6 +214,26 @@ TEST(Steps, are_not_ranges_that_hold_less_and_have_fewer_calls) {
   EXPECT_FALSE(report.steps->is_range);
 }
 
+TEST(Steps, are_the_ranges_round_those_that_stand_alone_in_set_up_too) {
+  RecordingBuilder rank = with_set_up(10, 200);  // holds less than half of the time, and 12 of 22 calls
+  const auto inner = [&rank](std::uint64_t begin, std::uint8_t depth) {
+    trace::Range range{};
+    range.begin_ns = origin_ns + begin;
+    range.end_ns = origin_ns + begin + 20;
+    range.name = rank.text("exchange");
+    range.depth = depth;
+    range.kind = trace::RecordKind::range;
+    rank.raw(range);
+  };
+  inner(15, 0);
+  for (std::uint64_t step = 0; step < 12; ++step) {
+    inner(2010 + step * 100 + 5, 1);
+  }
+  const Report report = report_on({rank});
+  ASSERT_TRUE(report.steps);
+  EXPECT_EQ(report.steps->mark, "step");
+}
+
 TEST(Steps, are_the_longer_of_two_ranges_that_begin_together) {
   RecordingBuilder rank(0, 1);
   rank.kernel(0, 1);
