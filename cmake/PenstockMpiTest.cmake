@@ -9,7 +9,8 @@
 #                         [LABELS …] [TIMEOUT seconds] [PLAIN] [NODES n] [FAMILIES …] [PREPARES fixture]
 #                         [NEEDS fixture] [FAULTS faults] [SAYS text] [GPUS n])
 #     Tests <name>.mpich and <name>.openmpi. PLAIN: without the preload. NODES: as if on so many, for Penstock.
-#     With FAULTS, or a transport forced, and a simulated GPU: one of both, which the name picks.
+#     With FAULTS, or a transport forced, or penstock_tests_with_one_mpi set in the folder, and a simulated GPU: one of
+#     them, which the name picks.
 #     FAULTS: what the driver refuses to Penstock (tests/support/fault_table.hpp); `at_run_time`: what the program says.
 #     GPUS: skipped where there are fewer; the simulated GPU has enough.
 #     SAYS: what some rank must say; needed beside FAULTS, lest a test pass though its fault took no effect.
@@ -78,7 +79,8 @@ function(penstock_add_mpi_test)
   endif()
   if(NOT test_FAMILIES)
     set(test_FAMILIES ${PENSTOCK_MPI_FAMILIES})
-    if(PENSTOCK_GPU_IS_SIMULATED AND (test_FAULTS OR test_ENVIRONMENT MATCHES "PENSTOCK_TRANSPORT="))
+    if(PENSTOCK_GPU_IS_SIMULATED AND NOT test_PREPARES
+       AND (test_FAULTS OR penstock_tests_with_one_mpi OR test_ENVIRONMENT MATCHES "PENSTOCK_TRANSPORT="))
       penstock_one_of(test_FAMILIES ${test_NAME} ${PENSTOCK_MPI_FAMILIES})
     endif()
   endif()
