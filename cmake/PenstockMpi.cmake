@@ -5,13 +5,16 @@
 #   penstock_<family>               interface target: its <mpi.h>, and its library
 #   penstock_<family>_headers       the <mpi.h> only (for the preload library, which links no MPI)
 #   PENSTOCK_<FAMILY>_MPIEXEC       its mpiexec
-# and PENSTOCK_MPI_FAMILIES, the list of those found. For another processor the headers are those of this machine (what
+# and PENSTOCK_MPI_FAMILIES, the list of those found (abi, the standard ABI: PenstockMpiAbi.cmake). For another processor the headers are those of this machine (what
 # differs between 64-bit Linux systems is not in them), and there is no library: programs that call MPI do not link.
-set(PENSTOCK_MPI "mpich;openmpi" CACHE STRING "MPIs to look for and build for")
+set(PENSTOCK_MPI "mpich;openmpi;abi" CACHE STRING "MPIs to look for and build for")
 set(PENSTOCK_MPI_FAMILIES "")
 include(${CMAKE_CURRENT_LIST_DIR}/mpi_wrapper.cmake)
 find_program(PENSTOCK_MPICXX NAMES mpicxx)
 foreach(family IN LISTS PENSTOCK_MPI)
+  if(family STREQUAL "abi")
+    continue()
+  endif()
   string(TOUPPER ${family} upper)
   find_program(PENSTOCK_${upper}_MPICXX NAMES mpicxx.${family})
   find_program(PENSTOCK_${upper}_MPIEXEC NAMES mpiexec.${family})
@@ -58,6 +61,9 @@ foreach(family IN LISTS PENSTOCK_MPI)
   endif()
   list(APPEND PENSTOCK_MPI_FAMILIES ${family})
 endforeach()
+if("abi" IN_LIST PENSTOCK_MPI)
+  include(${CMAKE_CURRENT_LIST_DIR}/PenstockMpiAbi.cmake)
+endif()
 if(NOT PENSTOCK_MPI_FAMILIES)
   message(FATAL_ERROR "Penstock: neither MPICH nor Open MPI found; ./bootstrap installs both")
 endif()

@@ -59,6 +59,10 @@ endfunction()
 # Sets `variable` to one of a list, which the name picks. What the driver refuses, or which transport carries, concerns
 # no MPI: where the GPU is simulated one is enough.
 function(penstock_one_of variable name)
+  if(NOT ARGN)
+    set(${variable} "" PARENT_SCOPE)
+    return()
+  endif()
   string(MD5 hash ${name})
   string(SUBSTRING ${hash} 0 2 digits)
   list(LENGTH ARGN count)

@@ -39,13 +39,23 @@ std::string version_of_mpi(const std::filesystem::path& library) {
   return analysis::short_version({text.data(), static_cast<std::size_t>(std::clamp(length, 0, 8192))});
 }
 
+std::filesystem::path found_library(MpiFamily family) {
+  switch (family) {
+    case MpiFamily::openmpi:
+      return find_library("libmpi.so.40", {});
+    case MpiFamily::abi:
+      return find_library("libmpi_abi.so.1", {});
+    case MpiFamily::mpich:
+      break;
+  }
+  const std::filesystem::path debians = find_library("libmpich.so.12", {});
+  return debians.empty() ? find_library("libmpi.so.12", {}) : debians;
+}
+
 void show_mpi() {
   const std::filesystem::path folder = library_folder();
-  for (const MpiFamily family : {MpiFamily::mpich, MpiFamily::openmpi}) {
-    std::filesystem::path mpi =
-        find_library(family == MpiFamily::mpich ? "libmpich.so.12" : "libmpi.so.40", {});
-    if (mpi.empty() && family == MpiFamily::mpich)
-      mpi = find_library("libmpi.so.12", {});  // not Debian's name
+  for (const MpiFamily family : all_mpi_families) {
+    const std::filesystem::path mpi = found_library(family);
     const std::filesystem::path preload = preload_library(folder, family);
     std::error_code ignored;
     const bool is_built = std::filesystem::exists(preload, ignored);
@@ -53,7 +63,7 @@ void show_mpi() {
     const std::string what = mpi.empty()       ? "not found"
                              : version.empty() ? mpi.string()
                                                : fmt::format("{}  {}", version, mpi.string());
-    show_line(family == MpiFamily::mpich ? "MPICH" : "Open MPI", what);
+    show_line(title_of(family), what);
     show_line("", is_built ? fmt::format("preload library {}", preload.string())
                            : fmt::format("no preload library ({} is missing)", preload.string()));
   }

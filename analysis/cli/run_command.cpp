@@ -105,7 +105,7 @@ void add_run_command(CLI::App& application, const std::vector<std::string>& behi
       "Show each rank one GPU of its host: by its number there and, where the launcher has bound it "
       "to cores, near them. Of CUDA_VISIBLE_DEVICES, if that is set");
   command->add_option("--mpi", *family, "The program's MPI, if it cannot be detected (scripts, Python)")
-      ->check(CLI::IsMember({"mpich", "openmpi"}));
+      ->check(CLI::IsMember({"mpich", "openmpi", "abi"}));
   command->prefix_command();  // the first word that is not one of our options is the program, the rest are
                               // its arguments
   command->footer("program [arguments …]: what to start");

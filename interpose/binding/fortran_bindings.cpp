@@ -17,7 +17,7 @@
 namespace penstock::interpose {
 namespace {
 
-/// How the names of their libraries begin.
+/// How the names of their libraries begin. Those over the standard ABI are named as MPICH's.
 constexpr std::array bindings = {
 #ifdef OPEN_MPI
     std::string_view("libmpi_mpifh"), std::string_view("libmpi_usempi")
@@ -126,8 +126,10 @@ __attribute__((constructor)) void redirect_at_load() noexcept try {
   // MPI_Init tries once more
 }
 
-/// Opens the bindings beside the MPI library, which whoever opens them later then shares.
+/// Opens the bindings beside the MPI library, which whoever opens them later then shares. The standard ABI
+/// names none, and those that lie there would bring another MPI.
 void open_bindings() {
+  if (mpi_family == MpiFamily::standard_abi) return;
   Dl_info mpi{};
   if (dladdr(find_mpi_symbol("PMPI_Init"), &mpi) == 0) return;
   const std::string path = mpi.dli_fname;

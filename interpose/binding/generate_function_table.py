@@ -83,6 +83,13 @@ NEWER = {
         ("MPI_Status", "statuses", "[]")])),
 }
 
+# Removed by MPI-3, and so missing where libraries share the standard ABI.
+REMOVED = {"Address", "Errhandler_create", "Errhandler_get", "Errhandler_set", "Type_extent", "Type_hindexed", "Type_hvector",
+           "Type_lb", "Type_struct", "Type_ub"}
+
+# Deprecated since MPI-2: of the libraries with the standard ABI, MPICH declares them and Open MPI lacks them.
+DEPRECATED = {"Attr_delete", "Attr_get", "Attr_put", "Keyval_create", "Keyval_free"}
+
 # Macros in Open MPI's header, though functions of its library. All else that only MPICH's has is MPI-4's.
 OTHERWISE_IN_OPENMPI = {"Aint_add", "Aint_diff"}
 
@@ -164,7 +171,8 @@ def row(macro, name, prototype):
     result, given = prototype
     declared, passed = ("(const int level, ...)", "(level)") if given is None else declared_and_passed(given)
     kind = "waits" if waits(name) else "local"
-    return f"{macro}({owner_of(name)}, {kind}, {name}, {result}, {declared}, {passed})"
+    line = f"{macro}({owner_of(name)}, {kind}, {name}, {result}, {declared}, {passed})"
+    return f"#if PENSTOCK_HAS_REMOVED_FUNCTIONS\n{line}\n#endif" if name in REMOVED else line
 
 
 def hears_of_errors(given):
@@ -208,14 +216,19 @@ HEADER = """\
 //                 `pcontrol`: pass_through.cpp, by hand (varargs); `left_out`: not wrapped
 //     waits       `waits` if the call may last until another rank does something, else `local`
 //     name        without MPI_
-// Rows of functions that the other family has are skipped, and those of MPI-4 that the header is too old for (mpi_level.hpp); a name
-// stands twice where the prototypes differ.
+// Rows of functions that the other family has are skipped, and those that the header is too old or too new for (mpi_level.hpp); a name
+// stands twice where the prototypes differ. The prototypes of the standard ABI are MPICH's.
 // Define PENSTOCK_NEWER_ROW, too, to tell functions apart that newer libraries of the family have and the headers lacked.
 
 #ifndef PENSTOCK_NEWER_ROW
 #define PENSTOCK_NEWER_ROW PENSTOCK_ROW
 #endif
 #define PENSTOCK_BOTH PENSTOCK_ROW
+#if PENSTOCK_HAS_REMOVED_FUNCTIONS
+#define PENSTOCK_DEPRECATED PENSTOCK_ROW
+#else
+#define PENSTOCK_DEPRECATED PENSTOCK_NEWER_ROW
+#endif
 #ifdef OPEN_MPI
 #define PENSTOCK_OPENMPI PENSTOCK_ROW
 #define PENSTOCK_NEWER_OPENMPI PENSTOCK_NEWER_ROW
@@ -231,6 +244,7 @@ HEADER = """\
 
 FOOTER = """
 #undef PENSTOCK_BOTH
+#undef PENSTOCK_DEPRECATED
 #undef PENSTOCK_OPENMPI
 #undef PENSTOCK_MPICH
 #undef PENSTOCK_NEWER_OPENMPI
@@ -284,7 +298,7 @@ def functions():
     mpich, openmpi = prototypes("mpich"), prototypes("openmpi")
     for name in sorted(mpich.keys() | openmpi.keys() | NEWER.keys(), key=str.lower):
         if name in mpich and name in openmpi and same(mpich[name], openmpi[name]):
-            yield "PENSTOCK_BOTH", name, mpich[name]
+            yield "PENSTOCK_DEPRECATED" if name in DEPRECATED else "PENSTOCK_BOTH", name, mpich[name]
             continue
         if name in mpich:
             is_of_mpi_4 = name not in openmpi and name not in NEWER and name not in OTHERWISE_IN_OPENMPI

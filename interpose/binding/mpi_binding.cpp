@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <new>
 #include <string_view>
 
@@ -58,15 +59,22 @@ __attribute__((visibility("hidden"))) int penstock_no_such_function() noexcept;
 namespace penstock::interpose {
 namespace {
 
-#ifdef OPEN_MPI
-constexpr bool is_open_mpi = true;
-constexpr const char* other_family_line =
-    "this is the library for Open MPI, but the program uses another MPI: preload libpenstock_mpich.so";
-#else
-constexpr bool is_open_mpi = false;
-constexpr const char* other_family_line =
-    "this is the library for MPICH, but the program uses Open MPI: preload libpenstock_openmpi.so";
-#endif
+struct FamilyNames {
+  const char* name;
+  const char* preload;
+};
+
+constexpr FamilyNames names_of(MpiFamily family) noexcept {
+  switch (family) {
+    case MpiFamily::open_mpi:
+      return {"Open MPI", "libpenstock_openmpi.so"};
+    case MpiFamily::standard_abi:
+      return {"the standard ABI of MPI", "libpenstock_abi.so"};
+    case MpiFamily::mpich:
+      break;
+  }
+  return {"MPICH", "libpenstock_mpich.so"};
+}
 
 std::atomic<bool> is_bound{false};
 /// Set once bound; for dlsym. RTLD_NEXT, which follows this library, for an MPI that the whole program sees.
@@ -76,24 +84,28 @@ bool holds_mpi(void* library) noexcept {
   return dlsym(library, "PMPI_Init") != nullptr;
 }
 
-bool is_of_this_family(void* library) noexcept {
-  return (dlsym(library, "ompi_mpi_comm_world") != nullptr) == is_open_mpi;
+/// A library has the standard ABI by its name, which the ABI lays down. Those of MPICH and of Open MPI behind
+/// that name have no symbol that tells.
+MpiFamily family_of(void* library) noexcept {
+  Dl_info info{};
+  const std::string_view path =
+      dladdr(dlsym(library, "PMPI_Init"), &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "";
+  if (path.substr(path.rfind('/') + 1).starts_with("libmpi_abi")) return MpiFamily::standard_abi;
+  return dlsym(library, "ompi_mpi_comm_world") != nullptr ? MpiFamily::open_mpi : MpiFamily::mpich;
 }
 
 struct Search {
   Binding outcome = Binding::no_mpi;
   void* library = nullptr;  ///< for dlsym; RTLD_DEFAULT is null too
+  MpiFamily family = mpi_family;
 };
 
 /// Returns true if `library` is the MPI library of this family. Notes one of the other family.
 bool consider(void* library, Search& search) noexcept {
   if (!holds_mpi(library)) return false;
-  if (!is_of_this_family(library)) {
-    search.outcome = Binding::other_family;
-    return false;
-  }
-  search = {Binding::bound, library};
-  return true;
+  const MpiFamily family = family_of(library);
+  search = {family == mpi_family ? Binding::bound : Binding::other_family, library, family};
+  return family == mpi_family;
 }
 
 /// Finds the MPI library. One that is found only by its own name stays open.
@@ -188,7 +200,11 @@ Binding bind_mpi() noexcept {
                           std::memory_order_relaxed);
       is_bound.store(true, std::memory_order_release);
     } else if (search.outcome == Binding::other_family) {
-      record::notice(other_family_line);
+      std::array<char, 160> line{};
+      std::snprintf(line.data(), line.size(),
+                    "this is the library for %s, but the program uses %s: preload %s",
+                    names_of(mpi_family).name, names_of(search.family).name, names_of(search.family).preload);
+      record::notice(line.data());
     }
     return search.outcome;
   } catch (...) {  // no memory for the list of libraries

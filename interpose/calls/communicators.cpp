@@ -200,7 +200,7 @@ std::vector<int> world_ranks_of(MPI_Group group) {
   std::iota(ranks.begin(), ranks.end(), 0);
   std::vector<int> world_ranks(ranks.size());
   PMPI_Group_translate_ranks(group, size, ranks.data(), registry().world_group, world_ranks.data());
-  std::replace(world_ranks.begin(), world_ranks.end(), MPI_UNDEFINED, -1);
+  std::replace(world_ranks.begin(), world_ranks.end(), int{MPI_UNDEFINED}, -1);
   return world_ranks;
 }
 

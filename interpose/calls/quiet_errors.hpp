@@ -9,15 +9,13 @@
 
 #include <atomic>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "interpose/calls/errors.hpp"
 
 namespace penstock::interpose {
 
-#ifdef OPEN_MPI
-inline constexpr bool library_raises_on_none = false;  ///< the communicator of the request
-#else
-inline constexpr bool library_raises_on_none = true;
-#endif
+/// Another communicator than the request's; behind the standard ABI may be either library.
+inline constexpr bool library_raises_on_none = mpi_family != MpiFamily::open_mpi;
 
 namespace detail {
 /// The program has set an error handler, and that of MPI_COMM_WORLD, or its own of MPI_COMM_SELF, does more

@@ -7,8 +7,13 @@
 namespace penstock::interpose {
 namespace {
 
-// Open MPI 4 has the numbers of the combiners that MPI-3 removed, under other names.
-#ifdef OPEN_MPI
+// Open MPI 4 has the numbers of the combiners that MPI-3 removed, under other names. The standard ABI has
+// none.
+#if !PENSTOCK_HAS_REMOVED_FUNCTIONS
+constexpr int hvector_integer = -1;
+constexpr int hindexed_integer = -2;
+constexpr int struct_integer = -3;
+#elif defined(OPEN_MPI)
 constexpr int hvector_integer = MPI_COMBINER_HVECTOR - 1;
 constexpr int hindexed_integer = MPI_COMBINER_HINDEXED - 1;
 constexpr int struct_integer = MPI_COMBINER_STRUCT - 1;

@@ -62,11 +62,11 @@ int attribute_key() {
   static const int key = [] {
     int made = MPI_KEYVAL_INVALID;
     PMPI_Type_create_keyval(
-        [](MPI_Datatype, int, void*, void*, void*, int* flag) {
+        [](MPI_Datatype, int, void*, void*, void*, int* flag) -> int {
           *flag = 0;
           return MPI_SUCCESS;
         },
-        [](MPI_Datatype, int, void* value, void*) {
+        [](MPI_Datatype, int, void* value, void*) -> int {
           delete static_cast<KeptElement*>(value);
           return MPI_SUCCESS;
         },

@@ -151,10 +151,10 @@ inline constexpr std::uint64_t shortest_computation_ns = 20'000;
 /// with 1 KiB (H200), and less the more is copied into and out of MPI's own buffers. The limit is also what
 /// the library sends before its receiver arrives, by default: Open MPI 4096 bytes with a header
 /// (btl_vader_eager_limit).
-#ifdef OPEN_MPI
-inline constexpr std::uint64_t most_downloaded_bytes = 4000;
-#else
+#ifdef MPICH_VERSION
 inline constexpr std::uint64_t most_downloaded_bytes = 4096;
+#else
+inline constexpr std::uint64_t most_downloaded_bytes = 4000;
 #endif
 
 }  // namespace penstock::interpose::policy

@@ -23,7 +23,7 @@ struct Identity {
   int world_size = 1;
   std::uint64_t job_id_low = 0;
   std::uint64_t job_id_high = 0;
-  std::uint32_t mpi_family = 0;  ///< 1 MPICH, 2 Open MPI
+  std::uint32_t mpi_family = 0;  ///< 1 MPICH, 2 Open MPI, 3 the standard ABI
   std::string_view mpi_version;
   std::string_view directory;  ///< made if absent; if that fails, one line is printed and recording stays off
   std::uint64_t limit_bytes = 1u << 30;  ///< of the rank's file; later records are dropped and counted, …

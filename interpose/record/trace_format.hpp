@@ -121,7 +121,7 @@ struct FileHeader {
   std::uint64_t end_ns;               ///< MPI_Finalize entered; 0: the job never called it
   std::uint64_t realtime_offset_ns;   ///< CLOCK_REALTIME - CLOCK_MONOTONIC at begin_ns
   std::uint32_t features;             ///< feature::* bits
-  std::uint32_t mpi_family;           ///< 1 MPICH, 2 Open MPI
+  std::uint32_t mpi_family;           ///< 1 MPICH, 2 Open MPI, 3 the standard ABI
   std::uint64_t dropped_records;      ///< lost for lack of space
   std::uint64_t dropped_gpu_records;  ///< lost by CUPTI, as it reports them
   std::uint64_t own_cost_ns;     ///< time spent inside the recorder, estimated (events × calibrated cost)

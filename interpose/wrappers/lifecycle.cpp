@@ -40,12 +40,6 @@
 namespace penstock::interpose {
 namespace {
 
-#ifdef OPEN_MPI
-constexpr std::uint32_t family = 2;
-#else
-constexpr std::uint32_t family = 1;
-#endif
-
 /// Returns true if the MPI library can be served. If not, the interposer never wakes up: all calls are passed
 /// on unchanged, and nothing is recorded.
 bool is_served() {
@@ -103,7 +97,7 @@ void begin_recording(int rank, int size) {
   identity.world_size = size;
   identity.job_id_low = node_directory().nonce().low;
   identity.job_id_high = node_directory().nonce().high;
-  identity.mpi_family = family;
+  identity.mpi_family = static_cast<std::uint32_t>(mpi_family);
   identity.mpi_version = version;
   identity.directory = settings().output;
   identity.limit_bytes = settings().trace_limit_bytes;

@@ -105,7 +105,8 @@ TEST_F(Command, says_its_version_and_what_it_was_built_for) {
   // sources without git have no commit
   static const std::regex whole(
       "penstock [0-9.]+( \\(commit [0-9a-f]{12,}( and changes)?\\))?\n"
-      "for (MPICH|Open MPI|MPICH and Open MPI); (NVIDIA GPUs|simulated GPU, [^\n]*)\n(without [^\n]+\n)?");
+      "for (MPICH|Open MPI|MPI ABI|MPICH and Open MPI|[^;\n]+ and MPI ABI); (NVIDIA GPUs|simulated GPU, "
+      "[^\n]*)\n(without [^\n]+\n)?");
   EXPECT_TRUE(std::regex_match(outcome.output, whole)) << outcome.output;
 }
 

@@ -22,6 +22,7 @@ class LaunchPlanTest : public ::testing::Test {
     }
     touch("libpenstock_mpich.so");
     touch("libpenstock_openmpi.so");
+    touch("libpenstock_abi.so");
     make_script("script");
     make_script("mpiexec.mpich");
     touch("plain.txt");
@@ -58,6 +59,9 @@ TEST_F(LaunchPlanTest, a_program_gets_the_preload_library_of_its_mpi) {
 #ifdef TINY_OPENMPI
   EXPECT_EQ(value(plan_of(TINY_OPENMPI), "LD_PRELOAD"), path("libpenstock_openmpi.so"));
 #endif
+#ifdef TINY_ABI
+  EXPECT_EQ(value(plan_of(TINY_ABI), "LD_PRELOAD"), path("libpenstock_abi.so"));
+#endif
 }
 
 TEST_F(LaunchPlanTest, the_launchers_variables_do_not_overrule_the_program) {
@@ -79,11 +83,12 @@ TEST_F(LaunchPlanTest, a_script_without_launcher_runs_plain_and_it_is_said) {
   EXPECT_TRUE(plan.environment.empty());
   EXPECT_EQ(plan.refusal, 0);
   ASSERT_EQ(plan.notes.size(), 1u);
-  EXPECT_NE(plan.notes[0].find("--mpi mpich or --mpi openmpi"), std::string::npos);
+  EXPECT_NE(plan.notes[0].find("--mpi mpich, --mpi openmpi or --mpi abi"), std::string::npos);
 }
 
 TEST_F(LaunchPlanTest, the_user_may_name_the_mpi) {
   EXPECT_EQ(value(plan_of(path("script"), MpiFamily::openmpi), "LD_PRELOAD"), path("libpenstock_openmpi.so"));
+  EXPECT_EQ(value(plan_of(path("script"), MpiFamily::abi), "LD_PRELOAD"), path("libpenstock_abi.so"));
 }
 
 TEST_F(LaunchPlanTest, recording_is_switched_on_and_the_doors_of_nvtx_and_cuda_are_named) {

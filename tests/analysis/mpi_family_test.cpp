@@ -20,7 +20,9 @@ TEST(MpiFamily, libraries_are_known_by_their_names_and_numbers) {
   EXPECT_EQ(family_of_library("libmpi_cray.so.12"), MpiFamily::mpich);
   EXPECT_EQ(family_of_library("libmpi_gnu_112.so.12"), MpiFamily::mpich);
   EXPECT_EQ(family_of_library("libmpifort.so.12.5.0"), MpiFamily::mpich);
-  EXPECT_EQ(family_of_library("libmpi_abi.so.0"), std::nullopt);  // other handles
+  EXPECT_EQ(family_of_library("libmpi_abi.so.1"), MpiFamily::abi);
+  EXPECT_EQ(family_of_library("libmpi_abi.so.1.0.0"), MpiFamily::abi);
+  EXPECT_EQ(family_of_library("libmpi_abi.so.0"), std::nullopt);  // before the standard: other handles
   EXPECT_EQ(family_of_library("libmpi.so.120"), std::nullopt);
   EXPECT_EQ(family_of_library("libamps.so.12"), std::nullopt);
   EXPECT_EQ(family_of_library("libmpi.so.40"), MpiFamily::openmpi);
@@ -39,6 +41,10 @@ TEST(MpiFamily, programs_are_known_by_the_library_that_they_need) {
 #ifdef TINY_OPENMPI
   EXPECT_EQ(family_of_program(TINY_OPENMPI), MpiFamily::openmpi);
   EXPECT_EQ(family_of_program(INDIRECT_OPENMPI), MpiFamily::openmpi);
+#endif
+#ifdef TINY_ABI
+  EXPECT_EQ(family_of_program(TINY_ABI), MpiFamily::abi);
+  EXPECT_EQ(family_of_program(INDIRECT_ABI), MpiFamily::abi);
 #endif
 }
 

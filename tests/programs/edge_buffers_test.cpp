@@ -274,7 +274,7 @@ TEST(EdgeBuffers, a_device_message_to_oneself_may_end_in_host_memory_with_gaps) 
   for (int i = 0; i < pairs; ++i) expected[static_cast<std::size_t>(i)] = {i * 0.5, i};
   Memory sent(MemoryKind::device, pairs * sizeof(Pair));
   sent.write(0, expected.data(), sent.size());
-  for (const int source : {rank(), MPI_ANY_SOURCE}) {
+  for (const int source : {rank(), int{MPI_ANY_SOURCE}}) {
     std::vector<Pair> received(pairs, Pair{-1, -1});
     ASSERT_EQ(MPI_Sendrecv(sent.data(), pairs, MPI_DOUBLE_INT, rank(), 7, received.data(), pairs,
                            MPI_DOUBLE_INT, source, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE),

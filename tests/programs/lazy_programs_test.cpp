@@ -216,7 +216,7 @@ TEST(LazyPrograms, a_communicator_may_be_freed_while_its_messages_are_under_way)
   for (const MemoryKind from : {MemoryKind::device, MemoryKind::pageable}) {
     for (const MemoryKind to : {MemoryKind::device, MemoryKind::pageable}) {
       for (const std::size_t bytes : {100u, 4096u, 300'000u}) {
-        for (const int source : {1 - rank(), MPI_ANY_SOURCE})
+        for (const int source : {1 - rank(), int{MPI_ANY_SOURCE}})
           send_on_a_communicator_that_is_freed(from, to, bytes, source);
       }
     }

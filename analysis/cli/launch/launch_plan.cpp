@@ -69,8 +69,8 @@ std::optional<MpiFamily> choose_family(const RunOptions& options, LaunchPlan& pl
     return family;
   }
   plan.notes.push_back(
-      fmt::format("cannot determine which MPI {} uses, if any: it runs without Penstock (give --mpi mpich or "
-                  "--mpi openmpi)",
+      fmt::format("cannot determine which MPI {} uses, if any: it runs without Penstock (give --mpi mpich, "
+                  "--mpi openmpi or --mpi abi)",
                   options.command.front()));
   if (std::string why = why_no_needs(); !why.empty()) {
     plan.notes.push_back(std::move(why));
@@ -173,7 +173,7 @@ std::filesystem::path library_folder_of(const std::filesystem::path& commands_fo
   // Not any lib/: an installed command may have one beside it, too.
   const std::filesystem::path in_build = commands_folder / "lib";
   std::error_code ignored;
-  for (const MpiFamily family : {MpiFamily::mpich, MpiFamily::openmpi}) {
+  for (const MpiFamily family : all_mpi_families) {
     if (std::filesystem::exists(preload_library(in_build, family), ignored)) {
       return in_build;
     }

@@ -9,12 +9,37 @@
 
 namespace penstock::cli {
 
+namespace {
+
+struct Names {
+  const char* name;
+  const char* title;
+};
+
+Names names_of(MpiFamily family) noexcept {
+  switch (family) {
+    case MpiFamily::openmpi:
+      return {"openmpi", "Open MPI"};
+    case MpiFamily::abi:
+      return {"abi", "MPI ABI"};
+    case MpiFamily::mpich:
+      break;
+  }
+  return {"mpich", "MPICH"};
+}
+
+}  // namespace
+
 const char* name_of(MpiFamily family) noexcept {
-  return family == MpiFamily::mpich ? "mpich" : "openmpi";
+  return names_of(family).name;
+}
+
+const char* title_of(MpiFamily family) noexcept {
+  return names_of(family).title;
 }
 
 std::optional<MpiFamily> family_named(std::string_view name) noexcept {
-  for (const MpiFamily family : {MpiFamily::mpich, MpiFamily::openmpi}) {
+  for (const MpiFamily family : all_mpi_families) {
     if (name == name_of(family)) {
       return family;
     }
@@ -32,6 +57,10 @@ std::optional<MpiFamily> family_of_library(std::string_view library) noexcept {
     if (is_version_of(name)) {
       return MpiFamily::openmpi;
     }
+  }
+  // 0 is what MPICH 4.2 had before the standard, with other handles.
+  if (is_version_of("libmpi_abi.so.1")) {
+    return MpiFamily::abi;
   }
   // 12 is the ABI that MPICH, Intel MPI, MVAPICH and Cray MPI share: libmpich, libmpi, libmpifort,
   // libmpi_gnu_112 …

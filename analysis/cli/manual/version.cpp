@@ -3,6 +3,7 @@
 #include "analysis/cli/manual/version.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "penstock_commit.hpp"
 #include "viz/embed/page.hpp"
@@ -13,10 +14,16 @@ namespace {
 /// Returns "MPICH and Open MPI", of the families that the build found.
 std::string families() {
   constexpr std::string_view built = PENSTOCK_FAMILIES;
-  const bool mpich = built.find("mpich") != std::string_view::npos;
-  const bool openmpi = built.find("openmpi") != std::string_view::npos;
-  return fmt::format("{}{}{}", mpich ? "MPICH" : "", mpich && openmpi ? " and " : "",
-                     openmpi ? "Open MPI" : "");
+  std::vector<std::string_view> titles;
+  const auto add = [&](std::string_view family, std::string_view title) {
+    if (built.find(family) != std::string_view::npos) titles.push_back(title);
+  };
+  add("mpich", "MPICH");
+  add("openmpi", "Open MPI");
+  add("abi", "MPI ABI");
+  const std::string_view last = titles.empty() ? "" : titles.back();
+  if (!titles.empty()) titles.pop_back();
+  return fmt::format("{}{}{}", fmt::join(titles, ", "), titles.empty() ? "" : " and ", last);
 }
 
 }  // namespace

@@ -54,10 +54,10 @@ expect 'options of a command' offers '--baseline' penstock report --b
 expect 'also behind others' offers '--baseline' penstock report --json --top 5 --b
 expect 'not those of another command' offers '' penstock tune --b
 expect 'no hidden option' does_not_offer '--worker' penstock tune --
-expect 'values of an option' offers 'mpich openmpi' penstock run --mpi ''
+expect 'values of an option' offers 'abi mpich openmpi' penstock run --mpi ''
 expect 'values that begin so' offers 'peer pushed' penstock run --transport p
 expect 'values behind an equals sign' offers 'openmpi' penstock run --mpi = o
-expect 'and directly behind it' offers 'mpich openmpi' penstock run --mpi =
+expect 'and directly behind it' offers 'abi mpich openmpi' penstock run --mpi =
 expect 'files for an option that takes one' offers 'report.html' penstock report --html rep
 expect 'nothing for a number' offers '' penstock report --top ''
 expect 'recordings' offers 'runs' penstock report ru

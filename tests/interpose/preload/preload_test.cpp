@@ -141,6 +141,19 @@ TEST(Preload,
 }
 #endif
 
+TEST(Preload, a_library_with_the_standard_ABI_is_known_by_its_name) {
+  const Outcome outcome = run(preload, MODULE_HOST " " ABI_MODULE);
+#ifdef SERVES_THE_STANDARD_ABI
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_NE(outcome.output.find("this MPI library lacks"), std::string::npos) << outcome.output;
+#else
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_NE(outcome.output.find("but the program uses the standard ABI of MPI: preload libpenstock_abi.so"),
+            std::string::npos)
+      << outcome.output;
+#endif
+}
+
 #ifdef OTHER_PRELOAD_LIBRARY
 TEST(Preload, the_library_of_the_other_MPI_family_says_so_and_MPI_Init_fails) {
   const Outcome outcome = run("LD_PRELOAD=" OTHER_PRELOAD_LIBRARY, MODULE_HOST " " PRIVATE_MPI_MODULE);

@@ -53,7 +53,7 @@ TEST(DeviceWindows, have_the_attributes_of_the_callers_memory) {
 TEST(DeviceWindows, have_their_attributes_in_delete_callbacks_too) {
   static void* base;
   static MPI_Aint size;
-  const auto look = [](MPI_Win window, int, void*, void*) {
+  const auto look = [](MPI_Win window, int, void*, void*) -> int {
     int flag = 0;
     MPI_Aint* found = nullptr;
     MPI_Win_get_attr(window, MPI_WIN_BASE, static_cast<void*>(&base), &flag);
