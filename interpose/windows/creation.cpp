@@ -69,12 +69,40 @@ std::size_t bytes_of_words(std::size_t members) noexcept {
   return (SharedWords::row_bytes(members) + alignment - 1) / alignment * alignment;
 }
 
+constexpr const char* no_shared_memory = "the MPI library shares no memory between the members";
+
+/// Has errors on a communicator returned while it exists, whatever the program's handler does. The handler of
+/// MPI_COMM_SELF stays, whose only member shares its memory.
+class ErrorsReturned {
+ public:
+  explicit ErrorsReturned(MPI_Comm communicator) noexcept : communicator_(communicator) {
+    if (communicator == MPI_COMM_SELF ||
+        get_error_handler(communicator, &programs_, PMPI_Comm_get_errhandler) != MPI_SUCCESS) {
+      programs_ = MPI_ERRHANDLER_NULL;
+    } else {
+      set_error_handler(communicator, MPI_ERRORS_RETURN, PMPI_Comm_set_errhandler);
+    }
+  }
+  ~ErrorsReturned() {
+    if (programs_ == MPI_ERRHANDLER_NULL) return;
+    set_error_handler(communicator_, programs_, PMPI_Comm_set_errhandler);
+    PMPI_Errhandler_free(&programs_);
+  }
+  ErrorsReturned(const ErrorsReturned&) = delete;
+  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+
+ private:
+  MPI_Comm communicator_;
+  MPI_Errhandler programs_ = MPI_ERRHANDLER_NULL;
+};
+
 /// Makes the library's window, whose memory the members share, and finds each member's part of it, `bytes`
-/// long. Returns MPI's code.
+/// long. Returns MPI's code, which has not been raised.
 int make_shared_memory(const WindowArguments& arguments, std::size_t members, std::size_t bytes,
                        MPI_Win* handle, std::vector<std::byte*>& parts) {
   constexpr std::size_t alignment = alignof(WordRow);
   void* own = nullptr;
+  const ErrorsReturned errors_returned(arguments.communicator);
   const int code = PMPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + alignment), 1, arguments.info,
                                             arguments.communicator, &own, handle);
   if (code != MPI_SUCCESS) return code;
@@ -150,8 +178,11 @@ bool reach_host_memory(MPI_Comm communicator) {
          reach_each_other;
 }
 
-/// Makes a window of what the members have agreed on; a dynamic one gets its tables of regions.
-int make_window_of(const WindowArguments& arguments, int flavor, WindowMemory memory, MPI_Win* handle) {
+/// Makes a window of what the members have agreed on; a dynamic one gets its tables of regions. Returns the
+/// code of the call, or nothing on all members if the MPI library shares no memory between them, as one that
+/// is built without shared memory. What a part of them has made then is not freed, which takes all.
+std::optional<int> make_window_of(const WindowArguments& arguments, int flavor, WindowMemory memory,
+                                  MPI_Win* handle) {
   const MPI_Comm communicator = arguments.communicator;
   int number = 0;
   int size = 0;
@@ -163,9 +194,12 @@ int make_window_of(const WindowArguments& arguments, int flavor, WindowMemory me
   const bool is_dynamic = flavor == MPI_WIN_FLAVOR_DYNAMIC;
 
   std::vector<std::byte*> parts;
-  const int code = make_shared_memory(arguments, members,
+  const int made = make_shared_memory(arguments, members,
                                       words_bytes + (is_dynamic ? RegionTable::bytes() : 0), handle, parts);
+  int code = MPI_SUCCESS;
+  const bool have_all = greatest(communicator, made != MPI_SUCCESS ? 1 : 0, code) == 0;
   if (code != MPI_SUCCESS) return code;
+  if (!have_all) return std::nullopt;
   std::fill_n(parts[rank], words_bytes, std::byte{0});
   std::vector<WordRow*> rows;
   for (std::byte* const part : parts) rows.push_back(reinterpret_cast<WordRow*>(part));
@@ -205,12 +239,15 @@ std::optional<int> make_window(const WindowArguments& arguments, MPI_Win* handle
   bool reach_each_other = false;
   const int code = reach_members(arguments, own_reason, memory.members, reach_each_other);
   if (code != MPI_SUCCESS) return code;
-  if (reach_each_other) return make_window_of(arguments, MPI_WIN_FLAVOR_CREATE, std::move(memory), handle);
+  if (reach_each_other) {
+    why_not = no_shared_memory;
+    return make_window_of(arguments, MPI_WIN_FLAVOR_CREATE, std::move(memory), handle);
+  }
   why_not = own_reason != nullptr ? own_reason : "another member does not reach the memory of all";
   return std::nullopt;
 }
 
-int allocate_window(const WindowArguments& arguments, void** base, MPI_Win* handle) {
+std::optional<int> allocate_window(const WindowArguments& arguments, void** base, MPI_Win* handle) {
   note_gpu_use();
   WindowMemory memory;
   const Status allocated = AllocatedMemory::make(static_cast<std::size_t>(arguments.size),
@@ -222,12 +259,13 @@ int allocate_window(const WindowArguments& arguments, void** base, MPI_Win* hand
   int code = reach_members(with_base, why_not, memory.members, reach_each_other);
   if (code != MPI_SUCCESS) return code;
   if (!reach_each_other) return refuse(arguments.communicator, why_not);
-  code = make_window_of(with_base, MPI_WIN_FLAVOR_ALLOCATE, std::move(memory), handle);
-  if (code == MPI_SUCCESS) *base = with_base.base;
-  return code;
+  const std::optional<int> made =
+      make_window_of(with_base, MPI_WIN_FLAVOR_ALLOCATE, std::move(memory), handle);
+  if (made == MPI_SUCCESS) *base = with_base.base;
+  return made;
 }
 
-int make_dynamic_window(const WindowArguments& arguments, MPI_Win* handle) {
+std::optional<int> make_dynamic_window(const WindowArguments& arguments, MPI_Win* handle) {
   note_gpu_use();
   return make_window_of(arguments, MPI_WIN_FLAVOR_DYNAMIC, {}, handle);
 }

@@ -30,19 +30,21 @@ enum class Maker : std::uint8_t {
 [[nodiscard]] Maker maker_of(const WindowArguments& arguments);
 
 /// Makes a window of ours: maker_of() has said so on all members. Returns the code of the call, or nothing on
-/// all members if the library must make the window, as some do not reach the memory of others: then `why_not`
-/// is a literal. Errors: std::bad_alloc.
+/// all members if the library must make the window, as some do not reach the memory of others, or as it
+/// shares no memory between them: then `why_not` is a literal. Errors: std::bad_alloc.
 [[nodiscard]] std::optional<int> make_window(const WindowArguments& arguments, MPI_Win* handle,
                                              const char*& why_not);
 
 /// The same for MPI_Win_allocate: ours if some member asks for device memory (the info key
-/// mpi_memory_alloc_kinds, "cuda:device"). Raises an error on all members if some do not reach it.
+/// mpi_memory_alloc_kinds, "cuda:device"). Raises an error on all members if some do not reach it. Nothing:
+/// as above, and the library allocates host memory.
 [[nodiscard]] Maker maker_of_allocated(const WindowArguments& arguments);
-int allocate_window(const WindowArguments& arguments, void** base, MPI_Win* handle);
+[[nodiscard]] std::optional<int> allocate_window(const WindowArguments& arguments, void** base,
+                                                 MPI_Win* handle);
 
 /// The same for MPI_Win_create_dynamic: ours if some member uses a GPU.
 [[nodiscard]] Maker maker_of_dynamic(const WindowArguments& arguments);
-int make_dynamic_window(const WindowArguments& arguments, MPI_Win* handle);
+[[nodiscard]] std::optional<int> make_dynamic_window(const WindowArguments& arguments, MPI_Win* handle);
 
 /// MPI_Win_attach and MPI_Win_detach on a window of ours: calls of one member. Return the code of the call;
 /// may raise an MPI error. Errors: std::bad_alloc.

@@ -94,9 +94,9 @@ inline constexpr auto swapped = [](const OwnWindowCall& call, const void* origin
 };
 
 inline constexpr auto queried = [](const OwnWindowCall& call, MPI_Win handle, int key, void* value,
-                                   int* flag) {
+                                   int* flag) -> int {
   WindowAttributes& attributes = call.window->attributes();
-  const auto answer = [&](void* attribute) {
+  const auto answer = [&](void* attribute) -> int {
     *static_cast<void**>(value) = attribute;
     *flag = 1;
     return MPI_SUCCESS;
@@ -189,15 +189,20 @@ template <typename Library>
 int allocate_window(Library by_library, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm communicator,
                     void* base, MPI_Win* handle) {
   const WindowArguments arguments{nullptr, size, unit, info, communicator};
-  if (maker_of_allocated(arguments) == Maker::ours)
-    return allocate_window(arguments, static_cast<void**>(base), handle);
+  if (maker_of_allocated(arguments) == Maker::ours) {
+    const std::optional<int> code = allocate_window(arguments, static_cast<void**>(base), handle);
+    if (code) return *code;
+  }
   return by_library();
 }
 
 template <typename Library>
 int create_dynamic_window(Library by_library, MPI_Info info, MPI_Comm communicator, MPI_Win* handle) {
   const WindowArguments arguments{MPI_BOTTOM, 0, 1, info, communicator};
-  return maker_of_dynamic(arguments) == Maker::ours ? make_dynamic_window(arguments, handle) : by_library();
+  if (maker_of_dynamic(arguments) == Maker::ours) {
+    if (const std::optional<int> code = make_dynamic_window(arguments, handle)) return *code;
+  }
+  return by_library();
 }
 
 /// On a window of the library's.

@@ -78,6 +78,24 @@ TEST(FailingFunctions, a_collective_is_staged_where_its_messages_can_have_no_com
   MPI_Comm_free(&communicator);
 }
 
+/// As with a library that is built without shared memory: its window then is over a public copy.
+TEST(FailingFunctions, a_window_is_the_librarys_where_members_share_no_memory) {
+  const Memory exposed = device_memory(std::byte{1});
+  const Memory source = device_memory(std::byte{2});
+  const Replaced allocate(penstock_pmpi_Win_allocate_shared, fail);
+  MPI_Win window = MPI_WIN_NULL;
+  ASSERT_EQ(MPI_Win_create(exposed.data(), message_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window),
+            MPI_SUCCESS);
+  MPI_Win_fence(0, window);
+  MPI_Put(source.data(), message_bytes, MPI_BYTE, 0, 0, message_bytes, MPI_BYTE, window);
+  MPI_Win_fence(0, window);
+  EXPECT_TRUE(holds(exposed, std::byte{2}));
+  MPI_Win_free(&window);
+  MPI_Win dynamic = MPI_WIN_NULL;
+  ASSERT_EQ(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic), MPI_SUCCESS);
+  MPI_Win_free(&dynamic);
+}
+
 TEST(FailingFunctions, a_collective_needs_no_error_handler) {
   MPI_Comm communicator = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_SELF, 0, 0, &communicator);
