@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <string_view>
 
 #include "interpose/binding/mpi_binding.hpp"
 #include "transports/host/guarded.hpp"
@@ -23,15 +24,17 @@ MPI_Comm communicator_of(std::size_t raised) noexcept {
 /// all other threads.
 struct Handlers {
   MPI_Errhandler ours = MPI_ERRHANDLER_NULL;
-  MPI_Errhandler programs = MPI_ERRHANDLER_NULL;  ///< the program's, while errors are kept quiet; owned
+  MPI_Errhandler programs = MPI_ERRHANDLER_NULL;  ///< the program's, while it is hidden; owned
 };
 
 /// The mutex is held around local calls of the MPI library only.
 struct HiddenHandlers {
-  std::recursive_mutex mutex;  ///< a handler may be called for wrong arguments, and set another one
-  unsigned quiet = 0;          ///< QuietErrors that have begun
-  /// Few programs set a handler on MPI_COMM_SELF. If it is left as it is, a library that raises errors there
-  /// ends the job without Penstock, too.
+  std::recursive_mutex mutex;     ///< a handler may be called for wrong arguments, and set another one
+  unsigned quiet = 0;             ///< QuietErrors that have begun
+  bool self_is_programs = false;  ///< the program has set a handler on MPI_COMM_SELF
+  bool self_is_worlds = false;    ///< this library has set MPI_COMM_WORLD's there: follows_world()
+  /// Few programs set a handler on MPI_COMM_SELF. If the program's ends the job, or returns, a library that
+  /// raises errors there does so without Penstock, too.
   bool self_hears = false;
   Handlers of[raised_count];
 };
@@ -56,6 +59,22 @@ constinit std::array<std::atomic<MPI_Comm_errhandler_function*>, raised_count> c
 
 void do_nothing(MPI_Comm*, int*, ...) {}
 
+bool is_open_mpi() noexcept {
+  if constexpr (mpi_family != MpiFamily::standard_abi) return mpi_family == MpiFamily::open_mpi;
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
+  int length = 0;
+  PMPI_Get_library_version(version.data(), &length);
+  return std::string_view(version.data()).starts_with("Open MPI");
+}
+
+/// Returns whether errors on MPI_COMM_SELF are MPI_COMM_WORLD's handler's: MPICH's way as long as none has
+/// been set there (4.0 to 5.0). Once there is one, even the default, it is no more: whoever sets one for a
+/// while then leaves MPI_COMM_WORLD's there.
+bool follows_world(const HiddenHandlers& hidden) noexcept {
+  static const bool open_mpi = is_open_mpi();
+  return !open_mpi && !hidden.self_is_programs;
+}
+
 /// Has our handler call the program's, which has been noted.
 void call_programs(const HiddenHandlers& hidden, std::size_t raised) noexcept {
   const MPI_Errhandler programs = hidden.of[raised].programs;
@@ -77,8 +96,9 @@ class OursAgain {
   ~OursAgain() {
     HiddenHandlers& hidden = hidden_handlers();
     const std::lock_guard lock(hidden.mutex);
-    if (hidden.quiet != 0 && communicator_ == communicator_of(raised_))
-      PMPI_Comm_set_errhandler(communicator_, hidden.of[raised_].ours);
+    const Handlers& handlers = hidden.of[raised_];
+    if (handlers.programs != MPI_ERRHANDLER_NULL && communicator_ == communicator_of(raised_))
+      PMPI_Comm_set_errhandler(communicator_, handlers.ours);
   }
   OursAgain(const OursAgain&) = delete;
   OursAgain& operator=(const OursAgain&) = delete;
@@ -90,9 +110,9 @@ class OursAgain {
 
 /// Sets the program's handler on a communicator that has ours.
 void give_programs(HiddenHandlers& hidden, std::size_t raised, MPI_Comm communicator) noexcept {
-  MPI_Errhandler programs = MPI_ERRHANDLER_NULL;
-  if (hidden.quiet != 0) {
-    PMPI_Comm_set_errhandler(communicator, hidden.of[raised].programs);
+  MPI_Errhandler programs = hidden.of[raised].programs;
+  if (programs != MPI_ERRHANDLER_NULL) {
+    PMPI_Comm_set_errhandler(communicator, programs);
   } else if (PMPI_Comm_get_errhandler(communicator_of(raised), &programs) == MPI_SUCCESS) {
     PMPI_Comm_set_errhandler(communicator, programs);
     PMPI_Errhandler_free(&programs);
@@ -134,9 +154,10 @@ bool has_ours(HiddenHandlers& hidden) noexcept {
   return true;
 }
 
-/// Gives their handlers back to the first `count` communicators.
-void show_programs(HiddenHandlers& hidden, std::size_t count) noexcept {
-  for (std::size_t raised = 0; raised < count; ++raised) {
+/// Gives their handlers back to the communicators whose are hidden.
+void show_programs(HiddenHandlers& hidden) noexcept {
+  for (std::size_t raised = 0; raised < raised_count; ++raised) {
+    if (hidden.of[raised].programs == MPI_ERRHANDLER_NULL) continue;
     PMPI_Comm_set_errhandler(communicator_of(raised), hidden.of[raised].programs);
     PMPI_Errhandler_free(&hidden.of[raised].programs);
   }
@@ -145,8 +166,10 @@ void show_programs(HiddenHandlers& hidden, std::size_t count) noexcept {
 /// Returns false if the program's handlers cannot be told, and stay.
 bool hide_programs(HiddenHandlers& hidden) noexcept {
   for (std::size_t raised = 0; raised < raised_count; ++raised) {
+    if (raised == on_self && !hidden.self_is_programs && !hidden.self_is_worlds) continue;
     if (PMPI_Comm_get_errhandler(communicator_of(raised), &hidden.of[raised].programs) != MPI_SUCCESS) {
-      show_programs(hidden, raised);
+      hidden.of[raised].programs = MPI_ERRHANDLER_NULL;
+      show_programs(hidden);
       return false;
     }
     call_programs(hidden, raised);
@@ -178,7 +201,7 @@ void QuietErrors::end() noexcept {
   HiddenHandlers& hidden = hidden_handlers();
   const std::lock_guard lock(hidden.mutex);
   --quiet_here;
-  if (--hidden.quiet == 0) show_programs(hidden, raised_count);
+  if (--hidden.quiet == 0) show_programs(hidden);
 }
 
 int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(MPI_Comm, MPI_Errhandler)) {
@@ -187,15 +210,24 @@ int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(
   const std::lock_guard lock(hidden.mutex);
   const int code = set(communicator, handler);
   if (code != MPI_SUCCESS) return code;
-  if (communicator == MPI_COMM_SELF)
+  if (communicator == MPI_COMM_SELF) {
+    hidden.self_is_programs = true;
     hidden.self_hears = handler != MPI_ERRORS_RETURN && handler != MPI_ERRORS_ARE_FATAL;
+  }
+  if (communicator == MPI_COMM_WORLD && hidden.self_is_worlds && !hidden.self_is_programs) {
+    if (MPI_Errhandler& of_self = hidden.of[on_self].programs; of_self != MPI_ERRHANDLER_NULL)
+      PMPI_Errhandler_free(&of_self);
+    PMPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    if (hidden.quiet != 0) hide_again(hidden, on_self);
+  }
   if (hidden.quiet == 0) {
     look_at_handlers(hidden);
     return code;
   }
   for (std::size_t raised = 0; raised < raised_count; ++raised) {
     if (communicator != communicator_of(raised)) continue;
-    PMPI_Errhandler_free(&hidden.of[raised].programs);
+    MPI_Errhandler& programs = hidden.of[raised].programs;
+    if (programs != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&programs);
     hide_again(hidden, raised);
   }
   return code;
@@ -219,6 +251,12 @@ int get_error_handler(MPI_Comm communicator, MPI_Errhandler* handler, int (*get)
   HiddenHandlers& hidden = hidden_handlers();
   const std::lock_guard lock(hidden.mutex);  // MPICH 4.0 counts a handler's holders without a lock
   const int code = get(communicator, handler);
+  if (communicator == MPI_COMM_SELF && code == MPI_SUCCESS && hidden.self_is_worlds &&
+      !hidden.self_is_programs) {
+    PMPI_Errhandler_free(handler);
+    *handler = MPI_ERRORS_ARE_FATAL;  // as before this library set one
+    return code;
+  }
   for (std::size_t raised = 0; code == MPI_SUCCESS && raised < raised_count; ++raised) {
     if (*handler != hidden.of[raised].ours || *handler == MPI_ERRHANDLER_NULL) continue;
     PMPI_Errhandler_free(handler);
@@ -234,11 +272,15 @@ MPI_Errhandler exchange_handler_of_self(MPI_Errhandler handler) noexcept {
   HiddenHandlers& hidden = hidden_handlers();
   const std::lock_guard lock(hidden.mutex);
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
-  if (hidden.quiet != 0) {
+  if (hidden.of[on_self].programs != MPI_ERRHANDLER_NULL) {
     before = hidden.of[on_self].programs;
     PMPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
     hide_again(hidden, on_self);
     return before;
+  }
+  if (follows_world(hidden)) {
+    give_programs(hidden, on_world, MPI_COMM_SELF);
+    hidden.self_is_worlds = true;
   }
   if (PMPI_Comm_get_errhandler(MPI_COMM_SELF, &before) != MPI_SUCCESS) return MPI_ERRHANDLER_NULL;
   PMPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
