@@ -11,10 +11,11 @@ namespace penstock::interpose {
 DirectSend::DirectSend(const MessageName& name, const DirectoryRow& receiver,
                        const transports::BufferView& buffer, const ReadyWords& words) noexcept
     : name_(name), receiver_(receiver), receiver_process_(receiver.process) {
-  const char* why_not = "";
-  const transports::Offer offer = transports::make_offer(buffer, &why_not);
-  if (offer.ipc_exported != 0 || receiver_process_ == transports::this_process())
+  const transports::Offer offer = transports::make_offer(buffer, &why_not_);
+  if (offer.ipc_exported != 0 || receiver_process_ == transports::this_process()) {
     note_ = show_buffer(name, offer, static_cast<std::uint32_t>(words.words().size()), words.first());
+    why_not_ = note_.note != nullptr ? "" : "too many partitioned messages are shown already";
+  }
   if (note_.note == nullptr) show_that_library_moves(name);
 }
 

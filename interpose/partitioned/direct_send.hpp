@@ -31,6 +31,8 @@ class DirectSend {
   DirectSend(const DirectSend&) = delete;
   DirectSend& operator=(const DirectSend&) = delete;
 
+  /// Returns why the buffer could not be shown, or nothing.
+  [[nodiscard]] const char* why_not() const noexcept { return why_not_; }
   /// Looks for the receiver's decision, which is final.
   [[nodiscard]] Mover mover() noexcept;
   /// Begins another operation, once no partition is marked ready. `key`: for its record.
@@ -43,6 +45,7 @@ class DirectSend {
   const DirectoryRow& receiver_;
   const transports::ProcessIdentity receiver_process_;
   FoundNote note_;
+  const char* why_not_ = "";
   std::uint32_t begun_ = 0;
   transports::Watch watch_;
 };

@@ -67,6 +67,7 @@ void PartitionedMessage::meet(std::uint64_t ordinal, MPI_Request request) {
   mover_ = Mover::undecided;
   if (sends()) {
     direct_send_ = std::make_unique<DirectSend>(name, *row, *view, words_);
+    if (*direct_send_->why_not() != '\0') why_library_ = direct_send_->why_not();
   } else {
     direct_receive_ = std::make_unique<DirectReceive>(name, *row, *view);
   }

@@ -30,6 +30,7 @@ awk -F, '
   }' "$folder/csv/messages.csv" >"$folder/wrong"
 [ ! -s "$folder/wrong" ] || fail "$(cat "$folder/wrong")"
 grep -q 'its partitions do not lie in one piece of memory' "$folder/csv/transfers.csv" || fail "no reason"
+grep -q "sender's memory is from an async pool and cannot be exported" "$folder/csv/transfers.csv" || fail "no reason of the sender's"
 grep -q 'the receiver copies each partition once it is ready' "$folder/csv/transfers.csv" || fail "no reason for copies"
 
 # who waits for a partition waits for the other side's work, and not while bytes move
