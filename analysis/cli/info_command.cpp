@@ -59,6 +59,9 @@ void show_mpi() {
     const std::filesystem::path preload = preload_library(folder, family);
     std::error_code ignored;
     const bool is_built = std::filesystem::exists(preload, ignored);
+    if (family == MpiFamily::abi && mpi.empty() && !is_built) {
+      continue;  // most machines of today
+    }
     const std::string version = mpi.empty() ? "" : version_of_mpi(mpi);
     const std::string what = mpi.empty()       ? "not found"
                              : version.empty() ? mpi.string()
