@@ -117,8 +117,8 @@ bool copy_type(Caller) {
 bool raise_error(Caller caller) {
   constexpr int nobody = 1'000'000;
   MPI_Comm made = duplicate_with_handler(caller);
-  MPI_Send(nullptr, 0, MPI_BYTE, nobody, 0,
-           made);  // MPICH 5 returns success once the handler has been called
+  // MPICH 5 returns success once the handler has been called
+  MPI_Send(nullptr, 0, MPI_BYTE, nobody, 0, made);
   MPI_Comm_free(&made);
   return true;
 }
