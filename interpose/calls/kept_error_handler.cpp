@@ -11,10 +11,11 @@ namespace {
 /// them.
 class OnSelf {
  public:
-  explicit OnSelf(MPI_Errhandler handler) noexcept : before_(exchange_handler_of_self(handler)) {}
+  explicit OnSelf(MPI_Errhandler handler) noexcept
+      : before_(exchange_error_handler(MPI_COMM_SELF, handler)) {}
   ~OnSelf() {
     if (before_ == MPI_ERRHANDLER_NULL) return;
-    MPI_Errhandler shown = exchange_handler_of_self(before_);
+    MPI_Errhandler shown = exchange_error_handler(MPI_COMM_SELF, before_);
     if (shown != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&shown);
     PMPI_Errhandler_free(&before_);
   }

@@ -268,10 +268,16 @@ int get_error_handler(MPI_Comm communicator, MPI_Errhandler* handler, int (*get)
   return code;
 }
 
-MPI_Errhandler exchange_handler_of_self(MPI_Errhandler handler) noexcept {
+MPI_Errhandler exchange_error_handler(MPI_Comm communicator, MPI_Errhandler handler) noexcept {
   HiddenHandlers& hidden = hidden_handlers();
   const std::lock_guard lock(hidden.mutex);
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  if (communicator != MPI_COMM_SELF) {
+    if (get_error_handler(communicator, &before, PMPI_Comm_get_errhandler) != MPI_SUCCESS)
+      return MPI_ERRHANDLER_NULL;
+    set_error_handler(communicator, handler, PMPI_Comm_set_errhandler);
+    return before;
+  }
   if (hidden.of[on_self].programs != MPI_ERRHANDLER_NULL) {
     before = hidden.of[on_self].programs;
     PMPI_Comm_set_errhandler(MPI_COMM_SELF, handler);

@@ -85,9 +85,9 @@ int make_error_handler(MPI_Comm_errhandler_function* function, MPI_Errhandler* h
                        int (*make)(MPI_Comm_errhandler_function*, MPI_Errhandler*)) noexcept;
 /// Gets a communicator's likewise by `get`: the program's, whichever is set.
 int get_error_handler(MPI_Comm communicator, MPI_Errhandler* handler, int (*get)(MPI_Comm, MPI_Errhandler*));
-/// Sets another handler on MPI_COMM_SELF, and returns the one before, which the caller owns; null: it cannot
-/// be told, and is left. Thread: any.
-MPI_Errhandler exchange_handler_of_self(MPI_Errhandler handler) noexcept;
+/// Sets another handler on a communicator for a while, and returns the program's, which the caller owns and
+/// sets again in the same way; null: it cannot be told, and is left. Thread: any.
+MPI_Errhandler exchange_error_handler(MPI_Comm communicator, MPI_Errhandler handler) noexcept;
 /// Records that the program has made communicators with an error handler of its own.
 void note_error_handlers() noexcept;
 

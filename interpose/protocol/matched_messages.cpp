@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "interpose/calls/errors.hpp"
-#include "interpose/calls/quiet_errors.hpp"
+#include "interpose/calls/errors_returned.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -36,13 +36,9 @@ MPI_Request unused_stand_in;
 /// Creates the communicator at first need: most programs never need it, and an MPI library may have few.
 /// Returns false if it has none left.
 bool make_self() noexcept {
-  MPI_Errhandler before = exchange_handler_of_self(MPI_ERRORS_RETURN);
-  if (before == MPI_ERRHANDLER_NULL) return false;
-  const bool is_made = PMPI_Comm_dup(MPI_COMM_SELF, &self) == MPI_SUCCESS;
-  MPI_Errhandler ours = exchange_handler_of_self(before);
-  if (ours != MPI_ERRHANDLER_NULL) PMPI_Errhandler_free(&ours);
-  PMPI_Errhandler_free(&before);
-  if (!is_made) {
+  const ErrorsReturned errors_returned(MPI_COMM_SELF);
+  if (!errors_returned.are_returned()) return false;
+  if (PMPI_Comm_dup(MPI_COMM_SELF, &self) != MPI_SUCCESS) {
     self = MPI_COMM_NULL;
     return false;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "interpose/calls/communicators.hpp"
+#include "interpose/calls/errors_returned.hpp"
 #include "interpose/calls/quiet_errors.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/settings.hpp"
@@ -70,31 +71,6 @@ std::size_t bytes_of_words(std::size_t members) noexcept {
 }
 
 constexpr const char* no_shared_memory = "the MPI library shares no memory between the members";
-
-/// Has errors on a communicator returned while it exists, whatever the program's handler does. The handler of
-/// MPI_COMM_SELF stays, whose only member shares its memory.
-class ErrorsReturned {
- public:
-  explicit ErrorsReturned(MPI_Comm communicator) noexcept : communicator_(communicator) {
-    if (communicator == MPI_COMM_SELF ||
-        get_error_handler(communicator, &programs_, PMPI_Comm_get_errhandler) != MPI_SUCCESS) {
-      programs_ = MPI_ERRHANDLER_NULL;
-    } else {
-      set_error_handler(communicator, MPI_ERRORS_RETURN, PMPI_Comm_set_errhandler);
-    }
-  }
-  ~ErrorsReturned() {
-    if (programs_ == MPI_ERRHANDLER_NULL) return;
-    set_error_handler(communicator_, programs_, PMPI_Comm_set_errhandler);
-    PMPI_Errhandler_free(&programs_);
-  }
-  ErrorsReturned(const ErrorsReturned&) = delete;
-  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
-
- private:
-  MPI_Comm communicator_;
-  MPI_Errhandler programs_ = MPI_ERRHANDLER_NULL;
-};
 
 /// Makes the library's window, whose memory the members share, and finds each member's part of it, `bytes`
 /// long. Returns MPI's code, which has not been raised.

@@ -62,26 +62,6 @@ void note_shortage() noexcept {
   spares().are_wanted.store(false, std::memory_order_relaxed);
 }
 
-ErrorsReturned::ErrorsReturned(MPI_Comm communicator) noexcept : communicator_(communicator) {
-  if (PMPI_Comm_get_errhandler(communicator, &before_) != MPI_SUCCESS) before_ = MPI_ERRHANDLER_NULL;
-  if (before_ != MPI_ERRHANDLER_NULL) PMPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
-}
-
-ErrorsReturned::~ErrorsReturned() {
-  if (before_ == MPI_ERRHANDLER_NULL) return;
-  PMPI_Comm_set_errhandler(communicator_, before_);
-  PMPI_Errhandler_free(&before_);
-}
-
-void ErrorsReturned::pass_on(MPI_Comm made) const noexcept {
-  MPI_Errhandler inherited = MPI_ERRHANDLER_NULL;
-  if (before_ == MPI_ERRHANDLER_NULL || made == MPI_COMM_NULL ||
-      PMPI_Comm_get_errhandler(made, &inherited) != MPI_SUCCESS)
-    return;
-  if (inherited == MPI_ERRORS_RETURN) PMPI_Comm_set_errhandler(made, before_);
-  PMPI_Errhandler_free(&inherited);
-}
-
 bool may_give_back(MPI_Comm parent) {
   CommunicatorInfo* const info = NodeDirectory::gpu_seen() ? peek_info(parent) : nullptr;
   return info != nullptr && are_all_on_node(parent, *info);

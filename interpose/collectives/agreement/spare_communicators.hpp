@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "interpose/calls/errors.hpp"
+#include "interpose/calls/errors_returned.hpp"
 
 namespace penstock::interpose {
 
@@ -23,23 +24,6 @@ void free_given_back(CommunicatorInfo& info) noexcept;
 [[nodiscard]] bool are_spares_wanted() noexcept;
 /// Notes that the MPI library could make no communicator for Penstock.
 void note_shortage() noexcept;
-
-/// Makes errors inside its scope return their code. The communicator's error handler, which may end the job,
-/// is not called.
-class ErrorsReturned {
- public:
-  explicit ErrorsReturned(MPI_Comm communicator) noexcept;
-  ~ErrorsReturned();
-  ErrorsReturned(const ErrorsReturned&) = delete;
-  ErrorsReturned& operator=(const ErrorsReturned&) = delete;
-  /// Gives the error handler on to a communicator that was made from it inside and has inherited the
-  /// temporary one.
-  void pass_on(MPI_Comm made) const noexcept;
-
- private:
-  MPI_Comm communicator_;
-  MPI_Errhandler before_ = MPI_ERRHANDLER_NULL;
-};
 
 /// Returns whether all ranks of `parent`, which call a function that makes a communicator, can give back
 /// their spares.
