@@ -331,18 +331,19 @@ TEST(Metrics, a_copy_that_another_thread_makes_while_a_message_completes_is_part
   EXPECT_EQ(report.transports[0].transport, trace::TransportKind::staged);
 }
 
+testing::HalfWords device_send(std::uint64_t post, std::uint64_t complete, std::uint64_t bytes) {
+  return {.direction = Direction::send,
+          .peer = 1,
+          .post = post,
+          .complete = complete,
+          .bytes = bytes,
+          .buffer = trace::BufferKind::device};
+}
+
 TEST(Metrics, copies_find_their_messages_although_one_thread_completes_those_of_another) {
   RecordingBuilder rank(0, 2);
-  const auto send = [](std::uint64_t post, std::uint64_t complete) {
-    return testing::HalfWords{.direction = Direction::send,
-                              .peer = 1,
-                              .post = post,
-                              .complete = complete,
-                              .bytes = 16,
-                              .buffer = trace::BufferKind::device};
-  };
   rank.raw(staging_copy(rank, 12, true)).on_lane(1).raw(staging_copy(rank, 22, true));
-  rank.half(send(10, 50)).half(send(20, 30));
+  rank.half(device_send(10, 50, 16)).half(device_send(20, 30, 16));
   const Report report = report_on({rank});
   ASSERT_EQ(report.transports.size(), 1u);
   EXPECT_EQ(report.transports[0].messages, 2u);
@@ -352,16 +353,8 @@ TEST(Metrics, copies_find_their_messages_although_one_thread_completes_those_of_
 /// As a partitioned message, of which pieces become ready one after the other.
 TEST(Metrics, a_message_that_is_staged_in_pieces_is_one_with_its_transport) {
   RecordingBuilder rank(0, 2);
-  const auto send = [](std::uint64_t post, std::uint64_t bytes) {
-    return testing::HalfWords{.direction = Direction::send,
-                              .peer = 1,
-                              .post = post,
-                              .complete = post + 15,
-                              .bytes = bytes,
-                              .buffer = trace::BufferKind::device};
-  };
   for (const std::uint64_t at : {11U, 14U, 31U, 34U, 37U, 51U}) rank.raw(staging_copy(rank, at, true));
-  rank.half(send(10, 32)).half(send(30, 48)).half(send(50, 32));
+  rank.half(device_send(10, 25, 32)).half(device_send(30, 45, 48)).half(device_send(50, 65, 32));
   const Report report = report_on({rank});
   ASSERT_EQ(report.transports.size(), 3u);
   std::uint64_t staged = 0;
