@@ -41,14 +41,6 @@ void say_out_of_reach(const char* why_not) {
   record::notice(line.data());
 }
 
-void say_several_regions() {
-  static const bool is_said = [] {
-    record::notice("an access of a window must lie in one of the regions that its target has attached");
-    return true;
-  }();
-  static_cast<void>(is_said);
-}
-
 /// While a GPU works, the driver unmaps nothing, so that memory in the place of what was freed is not mapped.
 void wait_until_mapping_is_possible() {
   const std::uint64_t end_ns = transports::steady_now_ns() + policy::quiet_gpu_limit_ns;
@@ -56,11 +48,12 @@ void wait_until_mapping_is_possible() {
       [&] { return transports::cuda::Context::all_are_quiet() || transports::steady_now_ns() > end_ns; });
 }
 
-FoundRegion find_region(RegionCache& regions, std::size_t target, std::uint64_t address) {
-  FoundRegion found = regions.find(target, address);
+FoundRegion find_region(RegionCache& regions, std::size_t target, std::uint64_t address,
+                        std::uint64_t bytes) {
+  FoundRegion found = regions.find(target, address, bytes);
   if (found.why_not == nullptr || !found.is_new) return found;
   wait_until_mapping_is_possible();
-  found = regions.find(target, address);
+  found = regions.find(target, address, bytes);
   if (found.why_not != nullptr) say_out_of_reach(found.why_not);
   return found;
 }
@@ -69,13 +62,14 @@ FoundRegion find_region(RegionCache& regions, std::size_t target, std::uint64_t 
 void find_in_region(DynamicMemory& dynamic, const TargetPart& part, CheckedTarget& checked) {
   const transports::Layout layout = layout_of(part.datatype, part.count);
   if (layout.bytes() == 0) return;
-  const std::ptrdiff_t begin = layout.span().begin;
+  const auto [begin, end] = layout.span();
   std::ptrdiff_t first = 0;
   if (__builtin_add_overflow(part.displacement, begin, &first)) {
     checked.code = MPI_ERR_RMA_RANGE;
     return;
   }
-  const FoundRegion found = find_region(dynamic.all, checked.rank, static_cast<std::uint64_t>(first));
+  const FoundRegion found = find_region(dynamic.all, checked.rank, static_cast<std::uint64_t>(first),
+                                        static_cast<std::uint64_t>(end - begin));
   if (found.why_not != nullptr) {
     checked.code = MPI_ERR_UNSUPPORTED_OPERATION;
   } else if (found.memory == nullptr) {
@@ -83,9 +77,7 @@ void find_in_region(DynamicMemory& dynamic, const TargetPart& part, CheckedTarge
   } else {
     checked.where = layout.shifted(first - static_cast<std::ptrdiff_t>(found.base) - begin);
     checked.memory = found.memory;
-    if (found.memory->holds(checked.where)) return;
-    checked.code = MPI_ERR_RMA_RANGE;
-    say_several_regions();
+    if (!lies_within(checked.where, found.bytes)) checked.code = MPI_ERR_RMA_RANGE;
   }
 }
 

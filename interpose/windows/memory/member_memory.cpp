@@ -172,9 +172,16 @@ const char* MemberMemory::open_host() noexcept {
   return is_readable ? nullptr : "host memory of another rank cannot be read (process_vm_readv)";
 }
 
-bool MemberMemory::holds(const Layout& where) const noexcept {
+bool lies_within(const Layout& where, std::uint64_t bytes) noexcept {
   const transports::OffsetRange span = where.span();
-  return where.bytes() == 0 || (span.begin >= 0 && static_cast<std::uint64_t>(span.end) <= record_.bytes);
+  return where.bytes() == 0 || (span.begin >= 0 && static_cast<std::uint64_t>(span.end) <= bytes);
+}
+
+bool MemberMemory::leads_to(const MemberMemory& behind) const noexcept {
+  if (record_.offer.kind != behind.record_.offer.kind) return false;
+  if (record_.offer.kind == BufferKind::pageable || !reached_) return true;
+  const std::uint64_t offset = behind.record_.offer.address - record_.offer.address;
+  return reached_->holds(0, offset + behind.record_.bytes);
 }
 
 BufferView MemberMemory::view(const Buffer& buffer, const Layout& where) const {

@@ -30,6 +30,9 @@ struct MemberRecord {
 
 enum class Direction : std::uint8_t { put, get };
 
+/// Returns whether all bytes of a layout lie at offsets from 0 to `bytes`.
+[[nodiscard]] bool lies_within(const transports::Layout& where, std::uint64_t bytes) noexcept;
+
 /// Owns a share of the mapping. Thread: any. Errors: as a Status.
 class MemberMemory {
  public:
@@ -42,7 +45,12 @@ class MemberMemory {
   [[nodiscard]] std::int64_t unit() const noexcept { return record_.unit; }
   [[nodiscard]] bool is_own() const noexcept { return is_own_; }
   /// Returns whether all bytes of a layout, counted from the memory's base, are in it.
-  [[nodiscard]] bool holds(const transports::Layout& where) const noexcept;
+  [[nodiscard]] bool holds(const transports::Layout& where) const noexcept {
+    return lies_within(where, record_.bytes);
+  }
+  /// Returns whether the way to this memory, which is open, leads on to other memory of its process, which
+  /// lies behind it: both are host memory of one kind, or in one allocation.
+  [[nodiscard]] bool leads_to(const MemberMemory& behind) const noexcept;
 
   /// Starts a copy between a buffer of this process and equally many bytes of the memory. `pull` stays null
   /// if it is done. Waits for what the application queued before only where no stream can.

@@ -30,7 +30,7 @@ void RegionCache::update(Member& member) {
   member.version = version;
 }
 
-FoundRegion RegionCache::find(std::size_t target, std::uint64_t address) {
+FoundRegion RegionCache::find(std::size_t target, std::uint64_t address, std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   Member& member = members_[target];
   update(member);
@@ -41,10 +41,16 @@ FoundRegion RegionCache::find(std::size_t target, std::uint64_t address) {
   if (address - region.base >= region.bytes) return {};
   if (!region.is_open) {
     if (const char* const why_not = region.memory->open(); why_not != nullptr)
-      return {nullptr, region.base, why_not, !std::exchange(region.has_failed, true)};
+      return {nullptr, region.base, 0, why_not, !std::exchange(region.has_failed, true)};
     region.is_open = true;
   }
-  return {region.memory, region.base};
+  std::uint64_t end = region.base + region.bytes;
+  for (auto row = behind; row != member.by_address.end() && end - address < bytes; ++row) {
+    const Region& next = member.rows[*row];
+    if (next.base != end || !region.memory->leads_to(*next.memory)) break;
+    end += next.bytes;
+  }
+  return {region.memory, region.base, end - region.base};
 }
 
 void RegionCache::drop_detached() {

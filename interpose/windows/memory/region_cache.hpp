@@ -17,8 +17,9 @@ namespace penstock::interpose {
 struct FoundRegion {
   std::shared_ptr<MemberMemory> memory;  ///< null: nowhere
   std::uint64_t base = 0;                ///< of the memory, in the target's address space
-  const char* why_not = nullptr;         ///< why this process cannot reach what is attached there: a literal
-  bool is_new = false;                   ///< it is the first time: the next may succeed
+  std::uint64_t bytes = 0;        ///< from there on, with the regions behind it that the same way leads to
+  const char* why_not = nullptr;  ///< why this process cannot reach what is attached there: a literal
+  bool is_new = false;            ///< it is the first time: the next may succeed
 };
 
 /// Owns shares of mappings. Thread: any. Errors: std::bad_alloc.
@@ -28,8 +29,8 @@ class RegionCache {
   explicit RegionCache(const std::vector<RegionTable>& tables) : members_(tables.begin(), tables.end()) {}
 
   /// Finds the region that has the address, as it was attached before the caller has synchronised with the
-  /// target.
-  [[nodiscard]] FoundRegion find(std::size_t target, std::uint64_t address);
+  /// target. Looks for those behind it until there are `bytes` from the address on.
+  [[nodiscard]] FoundRegion find(std::size_t target, std::uint64_t address, std::uint64_t bytes);
   /// Gives up the mappings of regions that were detached: they keep memory alive that its owner has freed.
   void drop_detached();
 

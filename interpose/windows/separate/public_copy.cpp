@@ -37,6 +37,10 @@ std::byte* bytes_of(const transports::HostMapping& memory) noexcept {
 PublicCopy::PublicCopy(void* base, std::size_t bytes) noexcept
     : base_(base), bytes_(bytes), public_(bytes, -1), known_(bytes, -1) {}
 
+bool PublicCopy::is_freed() const noexcept {
+  return !transports::lives_on_device(transports::inspect(base_).kind);
+}
+
 Status PublicCopy::make_alike(const char* reason) noexcept {
   return transports::guarded([&]() -> Status {
     const Buffer memory = transports::inspect(base_);

@@ -20,6 +20,8 @@ class PublicCopy {
   /// Returns the public copy; null: there is no host memory for it.
   [[nodiscard]] void* address() const noexcept { return known_ ? public_.address() : nullptr; }
   [[nodiscard]] void* base() const noexcept { return base_; }
+  /// Returns true once the program has freed the device memory: nobody reads what others have put.
+  [[nodiscard]] bool is_freed() const noexcept;
 
   /// Waits, with progress, for what is queued on the memory's GPU. Then what has changed in device memory
   /// since the last call goes to the public copy, and what has changed there goes to device memory. Bytes

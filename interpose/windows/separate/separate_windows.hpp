@@ -82,12 +82,16 @@ int synchronise_copies(MPI_Win handle, Call call, const Arguments&... arguments)
       if (std::get<place>(std::tie(arguments...)) != window->rank) return call();
     }
     constexpr bool frees = name == "MPI_Win_free";
+    const auto make_alike = [&]() -> Status {
+      // many programs free the memory before the window, though MPI has it the other way round
+      if (frees && window->memory.is_freed()) return {};
+      return window->memory.make_alike(window->why);
+    };
     Status status;
-    if constexpr (alike.before) status = window->memory.make_alike(window->why);
+    if constexpr (alike.before) status = make_alike();
     if (const int code = call(); code != MPI_SUCCESS) return code;
     if constexpr (alike.after) {
-      if (status.ok() && has_synchronised<function>(arguments...))
-        status = window->memory.make_alike(window->why);
+      if (status.ok() && has_synchronised<function>(arguments...)) status = make_alike();
     }
     if constexpr (frees) separate_windows().forget(handle, window);
     if (status.ok()) return MPI_SUCCESS;
