@@ -20,7 +20,7 @@ Arrivals::Arrivals(const std::vector<UserRequest>& requests) {
     if (entry == nullptr) continue;
     attended_.emplace_back(entry);
     if (entry->arrived || entry->operation.request == MPI_REQUEST_NULL) continue;
-    if (entry->operation.is_persistent) {
+    if (entry->operation.is_persistent || entry->operation.in_turn_on != nullptr) {
       asked_alone_.push_back(entry);
       continue;
     }

@@ -29,7 +29,8 @@ class Arrivals {
   void look_one_by_one(int code);
 
   std::vector<Attended> attended_;
-  /// MPICH 4.0 never completes several persistent collectives that are tested together.
+  /// MPICH 4.0 never completes several persistent collectives that are tested together; others are tested in
+  /// turn.
   std::vector<RequestEntry*> asked_alone_;
   std::vector<RequestEntry*> awaited_;  ///< the other entries; their operations' requests are:
   std::vector<MPI_Request> requests_;

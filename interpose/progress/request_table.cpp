@@ -32,6 +32,24 @@ std::uint64_t begin_of_recorded_call() noexcept {
 }  // namespace
 
 void RequestTable::look_for_arrival(RequestEntry& entry) {
+  entry.operation.in_turn_on == nullptr ? test(entry) : request_table().test_in_turn(entry);
+}
+
+void RequestTable::test_in_turn(const RequestEntry& entry) {
+  std::size_t i = 0;
+  while (!entry.arrived && i < in_turn_.size()) {
+    RequestEntry& next = *in_turn_[i];
+    if (next.operation.in_turn_on != entry.operation.in_turn_on) {
+      ++i;
+      continue;
+    }
+    test(next);
+    if (!next.arrived) return;
+    in_turn_.erase(in_turn_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+void RequestTable::test(RequestEntry& entry) {
   if (entry.arrived) return;
   if (entry.operation.request == MPI_REQUEST_NULL) {
     entry.status = empty_status();
@@ -121,6 +139,7 @@ void RequestTable::file(RequestEntry& entry) noexcept {
 RequestEntry* RequestTable::insert(MPI_Request handle, Operation operation, Handle kind,
                                    std::unique_ptr<Recipe> recipe) {
   const Lock lock(*this);
+  if (operation.in_turn_on != nullptr) in_turn_.reserve(in_turn_.size() + 1);
   RequestEntry* entry = nullptr;
   if (free_.empty()) {
     entry = &pool_.emplace_back();
@@ -131,6 +150,7 @@ RequestEntry* RequestTable::insert(MPI_Request handle, Operation operation, Hand
   }
   entry->handle = handle;
   entry->operation = std::move(operation);
+  if (entry->operation.in_turn_on != nullptr) in_turn_.push_back(entry);
   entry->kind = kind;
   entry->active = recipe == nullptr;
   entry->recipe = std::move(recipe);
@@ -248,6 +268,7 @@ void RequestTable::erase(RequestEntry* entry) {
   if (!entry->orphan) table_.erase(entry->handle);
   unlink(entry);
   set_attended(*entry, false);
+  if (entry->operation.in_turn_on != nullptr) std::erase(in_turn_, entry);
   entry->operation = {};
   recipe = std::move(entry->recipe);
   recycle(entry);

@@ -199,6 +199,10 @@ class RequestTable {
   void release_finished_orphans();
   /// Makes an entry that is in no list available for another operation. The caller holds Lock.
   void recycle(RequestEntry* entry) noexcept;
+  /// Tests the entry's request in the MPI library. The caller holds Lock.
+  static void test(RequestEntry& entry);
+  /// The same, after those of the operations on the same thing that were posted before.
+  void test_in_turn(const RequestEntry& entry);
   void make_library_progress() noexcept;
   void note_posted() noexcept;
   void note_wait(std::uint64_t now_ns) noexcept;
@@ -221,6 +225,7 @@ class RequestTable {
   HandleTable<RequestEntry> table_;
   std::deque<RequestEntry> pool_;  ///< entries never move; free ones are reused
   std::vector<RequestEntry*> free_;
+  std::vector<RequestEntry*> in_turn_;        ///< entries that have not arrived, as they were posted
   std::uint64_t newest_settle_ = 0;           ///< number of the last settle()
   RequestEntry* first_ = nullptr;             ///< entries in the table and orphans, newest first
   RequestEntry* finished_orphans_ = nullptr;  ///< a separate list, linked by `next`

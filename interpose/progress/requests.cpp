@@ -31,14 +31,19 @@ bool may_be_shared(MPI_Request handle) {
 
 }  // namespace
 
-void attach(MPI_Request* request, std::unique_ptr<Pending> pending, Asked asked) {
+void attach(MPI_Request* request, std::unique_ptr<Pending> pending, Asked asked, const void* in_turn_on) {
   MPI_Request handle = *request;
   Handle kind = Handle::own;
   if (asked == Asked::by_test || may_be_shared(handle)) {
     PMPI_Grequest_start(query_token, free_token, cancel_token, nullptr, &handle);
     kind = Handle::token;
   }
-  request_table().insert(handle, Operation{*request, std::move(pending), true, asked}, kind);
+  Operation operation{.request = *request,
+                      .pending = std::move(pending),
+                      .unique_handle = true,
+                      .asked = asked,
+                      .in_turn_on = in_turn_on};
+  request_table().insert(handle, std::move(operation), kind);
   *request = handle;
 }
 

@@ -84,6 +84,9 @@ struct Operation {
   std::unique_ptr<Pending> pending;
   bool unique_handle = false;  ///< no other operation can have the same request handle
   Asked asked = Asked::by_status;
+  /// Not null: the request is tested once those of the operations on the same thing that were posted before
+  /// are complete.
+  const void* in_turn_on = nullptr;
   bool is_persistent = false;  ///< the request is the user's own handle, and persists after the operation
 };
 
@@ -104,8 +107,9 @@ class Recipe {
 
 /// Attaches `pending` to a request that was just made. An MPI library may return one shared handle for all
 /// operations that completed at once. `*request` may therefore be replaced by a unique handle; always if
-/// `asked` is by_test. Thread: any.
-void attach(MPI_Request* request, std::unique_ptr<Pending> pending, Asked asked = Asked::by_status);
+/// `asked` is by_test. `in_turn_on`: as an operation's. Thread: any.
+void attach(MPI_Request* request, std::unique_ptr<Pending> pending, Asked asked = Asked::by_status,
+            const void* in_turn_on = nullptr);
 
 /// The same for a posted operation: sets `*request` to the user's handle.
 void attach(Operation operation, MPI_Request* request);

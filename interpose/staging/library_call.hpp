@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -101,7 +102,8 @@ class LibraryCall {
       std::unique_ptr<Pending> pending = on_request(std::move(written_back));
       const int code = library_(arguments...);
       if (code == MPI_SUCCESS && (pending != nullptr || asked == Asked::by_test))
-        attach(std::get<sizeof...(Arguments) - 1>(std::tie(arguments...)), std::move(pending), asked);
+        attach(std::get<sizeof...(Arguments) - 1>(std::tie(arguments...)), std::move(pending), asked,
+               in_turn_on(arguments...));
       return code;
     } else {
       return staged.finish(library_(arguments...));
@@ -109,6 +111,16 @@ class LibraryCall {
   }
 
  private:
+  /// Returns the file of a collective operation: MPICH's I/O library mixes up those on one file whose
+  /// requests are tested in turns, and its own MPI_Waitall waits for one after the other.
+  template <typename First, typename... Others>
+  [[nodiscard]] const void* in_turn_on(const First& first, const Others&...) const noexcept {
+    if constexpr (is_on_file<First>) {
+      if (std::string_view(name()).find("_all") != std::string_view::npos) return first;
+    }
+    return nullptr;
+  }
+
   CallScope* scope_;
   Function function_;
   Library library_;

@@ -4,11 +4,13 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "interpose/binding/mpi_level.hpp"
 #include "tests/interpose/collectives/comparison.hpp"
 #include "tests/interpose/collectives/element_types.hpp"
+#include "tests/support/memory.hpp"
 
 namespace penstock::test_support {
 namespace {
@@ -292,6 +294,76 @@ TEST_F(Files, File_iread_fills_buffers_of_every_kind) {
 }
 
 /// Split collectives write the same as those in one call.
+/// The ways to complete several requests.
+using Completion = void (*)(std::vector<MPI_Request>& requests);
+constexpr std::array<std::pair<const char*, Completion>, 5> completions{
+    {{"Waitall",
+      [](std::vector<MPI_Request>& requests) {
+        MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+      }},
+     {"Testall",
+      [](std::vector<MPI_Request>& requests) {
+        for (int all = 0; all == 0;)
+          MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all, MPI_STATUSES_IGNORE);
+      }},
+     {"Waitany",
+      [](std::vector<MPI_Request>& requests) {
+        for (int index = 0; index != MPI_UNDEFINED;)
+          MPI_Waitany(static_cast<int>(requests.size()), requests.data(), &index, MPI_STATUS_IGNORE);
+      }},
+     {"Waitsome",
+      [](std::vector<MPI_Request>& requests) {
+        std::vector<int> indices(requests.size());
+        for (int some = 0; some != MPI_UNDEFINED;)
+          MPI_Waitsome(static_cast<int>(requests.size()), requests.data(), &some, indices.data(),
+                       MPI_STATUSES_IGNORE);
+      }},
+     {"Wait, the last first", [](std::vector<MPI_Request>& requests) {
+        for (std::size_t i = requests.size(); i-- > 0;) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+      }}}};
+
+/// MPICH's I/O library mixes them up, if their requests are tested in turns: they hang, or write wrong bytes.
+TEST_F(Files, several_collective_operations_may_be_under_way) {
+  constexpr int blocks = 64;
+  constexpr int operations = 6;
+  const auto bytes_of = [&](int operation, MemoryKind kind) {
+    return std::vector<std::byte>(blocks,
+                                  static_cast<std::byte>(16 * operation + 8 * rank + static_cast<int>(kind)));
+  };
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  MPI_Datatype own_byte = MPI_DATATYPE_NULL;  // the ranks' bytes alternate
+  MPI_Type_create_resized(MPI_BYTE, 0, ranks, &own_byte);
+  MPI_Type_commit(&own_byte);
+  MPI_File_set_view(file, rank, MPI_BYTE, own_byte, "native", MPI_INFO_NULL);
+  MPI_Type_free(&own_byte);
+  for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::device}) {
+    for (const auto& [name_of_call, complete] : completions) {
+      SCOPED_TRACE(name_of_call);
+      std::vector<Memory> memories;
+      std::vector<MPI_Request> requests(operations);
+      for (int i = 0; i < operations; ++i) {
+        memories.emplace_back(kind, blocks);
+        memories.back().write(0, bytes_of(i, kind).data(), blocks);
+        MPI_File_iwrite_at_all(file, i * blocks, memories.back().data(), blocks, MPI_BYTE,
+                               &requests[static_cast<std::size_t>(i)]);
+      }
+      complete(requests);
+      for (int i = 0; i < operations; ++i) {
+        memories.emplace_back(kind, blocks);
+        MPI_File_iread_at_all(file, i * blocks, memories.back().data(), blocks, MPI_BYTE,
+                              &requests[static_cast<std::size_t>(i)]);
+      }
+      complete(requests);
+      for (int i = 0; i < operations; ++i) {
+        std::vector<std::byte> read(blocks);
+        memories[static_cast<std::size_t>(operations + i)].read(0, read.data(), blocks);
+        EXPECT_EQ(read, bytes_of(i, kind)) << i;
+      }
+    }
+  }
+}
+
 TEST_F(Files, split_collectives_write_from_device_buffers) {
   expect_written([&](const void* from) {
     MPI_File_write_at_all_begin(file, own_place(), from, count, type.handle);

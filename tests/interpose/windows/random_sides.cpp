@@ -28,13 +28,14 @@ void detach_all(WindowSide& side) {
   side.attached.clear();
 }
 
-/// Attaches the cells, several to a region.
+/// Attaches the memory in regions that end anywhere in a cell.
 void attach_cells(WindowSide& side, std::size_t cells, std::size_t cell_bytes, Random& random) {
-  while (cells > 0) {
-    const std::size_t together = std::min(cells, 1 + random.below(6));
-    cells -= together;  // the last first
-    std::byte* const region = side.base + cells * cell_bytes;
-    MPI_Win_attach(side.window, region, static_cast<MPI_Aint>(together * cell_bytes));
+  std::size_t bytes = cells * cell_bytes;
+  while (bytes > 0) {
+    const std::size_t together = std::min(bytes, 1 + random.below(6 * cell_bytes));
+    bytes -= together;  // the last first
+    std::byte* const region = side.base + bytes;
+    MPI_Win_attach(side.window, region, static_cast<MPI_Aint>(together));
     side.attached.push_back(region);
   }
 }
