@@ -112,7 +112,7 @@ class LibraryCall {
 
  private:
   /// Returns the file of a collective operation: MPICH's I/O library mixes up those on one file whose
-  /// requests are tested in turns, and its own MPI_Waitall waits for one after the other.
+  /// requests are tested alternately, and its own MPI_Waitall waits for one after the other.
   template <typename First, typename... Others>
   [[nodiscard]] const void* in_turn_on(const First& first, const Others&...) const noexcept {
     if constexpr (is_on_file<First>) {

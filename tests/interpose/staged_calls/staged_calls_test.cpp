@@ -322,7 +322,8 @@ constexpr std::array<std::pair<const char*, Completion>, 5> completions{
         for (std::size_t i = requests.size(); i-- > 0;) MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
       }}}};
 
-/// MPICH's I/O library mixes them up, if their requests are tested in turns: they hang, or write wrong bytes.
+/// MPICH's I/O library mixes them up, if their requests are tested alternately: they hang, or write wrong
+/// bytes.
 TEST_F(Files, several_collective_operations_may_be_under_way) {
   constexpr int blocks = 64;
   constexpr int operations = 6;
