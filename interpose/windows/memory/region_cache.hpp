@@ -17,7 +17,7 @@ namespace penstock::interpose {
 struct FoundRegion {
   std::shared_ptr<MemberMemory> memory;  ///< null: nowhere
   std::uint64_t base = 0;                ///< of the memory, in the target's address space
-  std::uint64_t bytes = 0;        ///< from there on, with the regions behind it that the same way leads to
+  std::uint64_t bytes = 0;        ///< from the base on, with the regions behind it that the same way leads to
   const char* why_not = nullptr;  ///< why this process cannot reach what is attached there: a literal
   bool is_new = false;            ///< it is the first time: the next may succeed
 };

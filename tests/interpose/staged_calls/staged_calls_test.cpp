@@ -293,7 +293,6 @@ TEST_F(Files, File_iread_fills_buffers_of_every_kind) {
   });
 }
 
-/// Split collectives write the same as those in one call.
 /// The ways to complete several requests.
 using Completion = void (*)(std::vector<MPI_Request>& requests);
 constexpr std::array<std::pair<const char*, Completion>, 5> completions{
@@ -365,6 +364,7 @@ TEST_F(Files, several_collective_operations_may_be_under_way) {
   }
 }
 
+/// Split collectives write the same as those in one call.
 TEST_F(Files, split_collectives_write_from_device_buffers) {
   expect_written([&](const void* from) {
     MPI_File_write_at_all_begin(file, own_place(), from, count, type.handle);
