@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "interpose/calls/errors.hpp"
-#include "interpose/calls/errors_returned.hpp"
+#include "interpose/calls/temporary_error_handler.hpp"
 
 namespace penstock::interpose {
 namespace {
@@ -36,8 +36,8 @@ MPI_Request unused_stand_in;
 /// Creates the communicator at first need: most programs never need it, and an MPI library may have few.
 /// Returns false if it has none left.
 bool make_self() noexcept {
-  const ErrorsReturned errors_returned(MPI_COMM_SELF);
-  if (!errors_returned.are_returned()) return false;
+  const TemporaryErrorHandler errors_returned(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  if (!errors_returned.is_set()) return false;
   if (PMPI_Comm_dup(MPI_COMM_SELF, &self) != MPI_SUCCESS) {
     self = MPI_COMM_NULL;
     return false;

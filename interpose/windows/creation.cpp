@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "interpose/calls/communicators.hpp"
-#include "interpose/calls/errors_returned.hpp"
 #include "interpose/calls/quiet_errors.hpp"
+#include "interpose/calls/temporary_error_handler.hpp"
 #include "interpose/node/node_directory.hpp"
 #include "interpose/node/settings.hpp"
 #include "interpose/progress/progress.hpp"
@@ -78,7 +78,7 @@ int make_shared_memory(const WindowArguments& arguments, std::size_t members, st
                        MPI_Win* handle, std::vector<std::byte*>& parts) {
   constexpr std::size_t alignment = alignof(WordRow);
   void* own = nullptr;
-  const ErrorsReturned errors_returned(arguments.communicator);
+  const TemporaryErrorHandler errors_returned(arguments.communicator, MPI_ERRORS_RETURN);
   const int code = PMPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + alignment), 1, arguments.info,
                                             arguments.communicator, &own, handle);
   if (code != MPI_SUCCESS) return code;

@@ -16,7 +16,7 @@ MPI_Comm messages_of(MPI_Comm communicator) {
   // false: this rank or another one has given it back
   if (info->for_collectives != MPI_COMM_NULL && !take_into_use(*info)) free_given_back(*info);
   if (info->for_collectives != MPI_COMM_NULL || info->has_no_messages) return info->for_collectives;
-  const ErrorsReturned errors_returned(communicator);
+  const TemporaryErrorHandler errors_returned(communicator, MPI_ERRORS_RETURN);
   // a duplicate would copy the program's attributes
   if (make_with_same_neighbours(communicator, info->rank, &info->for_collectives) != MPI_SUCCESS) {
     info->for_collectives = MPI_COMM_NULL;

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "interpose/calls/errors.hpp"
-#include "interpose/calls/errors_returned.hpp"
+#include "interpose/calls/temporary_error_handler.hpp"
 
 namespace penstock::interpose {
 
@@ -39,7 +39,7 @@ int make_communicator(MPI_Comm parent, const MPI_Comm* made, const Call& call) {
   if (!may_give_back(parent)) return call();
   int code = MPI_SUCCESS;
   {
-    const ErrorsReturned errors_returned(parent);
+    const TemporaryErrorHandler errors_returned(parent, MPI_ERRORS_RETURN);
     code = call();
     if (code == MPI_SUCCESS) errors_returned.pass_on(*made);
   }

@@ -36,9 +36,10 @@ bool may_give_back(MPI_Comm) {
 bool give_back_spares(int) noexcept {
   return false;
 }
-ErrorsReturned::ErrorsReturned(MPI_Comm communicator) noexcept : communicator_(communicator) {}
-ErrorsReturned::~ErrorsReturned() = default;
-void ErrorsReturned::pass_on(MPI_Comm) const noexcept {}
+TemporaryErrorHandler::TemporaryErrorHandler(MPI_Comm communicator, MPI_Errhandler handler) noexcept
+    : communicator_(communicator), handler_(handler) {}
+TemporaryErrorHandler::~TemporaryErrorHandler() = default;
+void TemporaryErrorHandler::pass_on(MPI_Comm) const noexcept {}
 int raise(MPI_Comm, int code) {
   return code;
 }
