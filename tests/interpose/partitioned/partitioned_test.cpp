@@ -200,6 +200,7 @@ TEST_F(Partitioned, messages_wait_for_their_last_partition) {
   if (rank == 1) side.init_receive();
   for (int round = 1; round <= 2 && rank < 2; ++round) {
     MPI_Start(&side.request);
+    MPI_Barrier(MPI_COMM_WORLD);  // the receiver waits from here on, however long it took to get ready
     for (int partition = 0; rank == 0 && partition < 2; ++partition) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       side.write(partition, round);
