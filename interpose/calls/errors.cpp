@@ -38,12 +38,16 @@ void say_what_was_refused() noexcept {
   for (;;) {
     const auto [consequence, status] = transports::take_refusal();
     if (status.ok()) return;
-    Line line = format_error(consequence, status);
-    // the driver is too old and was not even called; no message was declined
-    if (status.code() == Code::declined)
-      std::snprintf(line.data(), line.size(), "%s: %s", consequence, status.where());
-    record::notice(line.data());
+    notice_refusal(consequence, status);
   }
+}
+
+void notice_refusal(const char* consequence, const Status& status) noexcept {
+  Line line = format_error(consequence, status);
+  // nothing was called, as the driver is too old or there is no GPU; no message was declined
+  if (status.code() == Code::declined)
+    std::snprintf(line.data(), line.size(), "%s: %s", consequence, status.where());
+  record::notice(line.data());
 }
 
 Line format_error(const char* what, const Status& status) noexcept {

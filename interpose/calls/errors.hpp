@@ -37,6 +37,9 @@ struct CommunicatorInfo;
 /// Prints a line for each recent refusal of the driver that makes payloads slower, though they arrive. Cost:
 /// mostly two loads.
 void say_what_was_refused() noexcept;
+/// Prints a line on what was done without, as `status` says: "MPI_Win_allocate gives host memory: this rank
+/// uses no GPU".
+void notice_refusal(const char* consequence, const Status& status) noexcept;
 
 /// The object whose error handler receives an error. A value. Each raise calls the handler (which may abort,
 /// throw or return) and returns the code.

@@ -55,15 +55,6 @@ const char* open_all(const std::vector<std::shared_ptr<MemberMemory>>& members) 
   return nullptr;
 }
 
-int refuse(MPI_Comm communicator, const char* why_not) {
-  if (why_not != nullptr) {
-    Line line;
-    std::snprintf(line.data(), line.size(), "a window of device memory cannot be made: %s", why_not);
-    record::notice(line.data());
-  }
-  return raise(communicator, MPI_ERR_UNSUPPORTED_OPERATION);
-}
-
 /// Where a member's part of the shared memory has its words, and where behind them its regions.
 std::size_t bytes_of_words(std::size_t members) noexcept {
   constexpr std::size_t alignment = alignof(WordRow);
@@ -107,7 +98,7 @@ Maker maker_if(const WindowArguments& arguments, bool has_device_memory) {
 }
 
 /// Returns whether MPI-4.1's key asks for it, in a list of kinds.
-bool asks_for_device_memory(MPI_Info info) {
+bool names_device_memory(MPI_Info info) {
   if (info == MPI_INFO_NULL) return false;
   std::array<char, MPI_MAX_INFO_VAL + 1> value{};
   int is_there = 0;
@@ -193,14 +184,33 @@ std::optional<int> make_window_of(const WindowArguments& arguments, int flavor, 
   return meet_in(communicator, [&](MPI_Request* request) { return PMPI_Ibarrier(communicator, request); });
 }
 
+/// Makes a window of the members' memory, if all reach all of it. `own_reason`: null, or why this rank has
+/// none. The rest as make_window() has it.
+std::optional<int> make_over(const WindowArguments& arguments, int flavor, WindowMemory memory,
+                             const char* own_reason, MPI_Win* handle, const char*& why_not) {
+  bool reach_each_other = false;
+  const int code = reach_members(arguments, own_reason, memory.members, reach_each_other);
+  if (code != MPI_SUCCESS) return code;
+  if (reach_each_other) {
+    why_not = no_shared_memory;
+    return make_window_of(arguments, flavor, std::move(memory), handle);
+  }
+  why_not = own_reason != nullptr ? own_reason : "another member does not reach the memory of all";
+  return std::nullopt;
+}
+
 }  // namespace
 
 Maker maker_of(const WindowArguments& arguments) {
   return maker_if(arguments, arguments.size > 0 && is_out_of_reach(arguments.base));
 }
 
+bool asks_for_device_memory(const WindowArguments& arguments) {
+  return settings().move && arguments.size > 0 && names_device_memory(arguments.info);
+}
+
 Maker maker_of_allocated(const WindowArguments& arguments) {
-  return maker_if(arguments, asks_for_device_memory(arguments.info));
+  return maker_if(arguments, asks_for_device_memory(arguments));
 }
 
 Maker maker_of_dynamic(const WindowArguments& arguments) {
@@ -210,33 +220,20 @@ Maker maker_of_dynamic(const WindowArguments& arguments) {
 
 std::optional<int> make_window(const WindowArguments& arguments, MPI_Win* handle, const char*& why_not) {
   note_gpu_use();
-  WindowMemory memory;
-  const char* own_reason = nullptr;
-  bool reach_each_other = false;
-  const int code = reach_members(arguments, own_reason, memory.members, reach_each_other);
-  if (code != MPI_SUCCESS) return code;
-  if (reach_each_other) {
-    why_not = no_shared_memory;
-    return make_window_of(arguments, MPI_WIN_FLAVOR_CREATE, std::move(memory), handle);
-  }
-  why_not = own_reason != nullptr ? own_reason : "another member does not reach the memory of all";
-  return std::nullopt;
+  return make_over(arguments, MPI_WIN_FLAVOR_CREATE, {}, nullptr, handle, why_not);
 }
 
-std::optional<int> allocate_window(const WindowArguments& arguments, void** base, MPI_Win* handle) {
+std::optional<int> allocate_window(const WindowArguments& arguments, void** base, MPI_Win* handle,
+                                   const char*& why_not) {
   note_gpu_use();
   WindowMemory memory;
   const Status allocated = AllocatedMemory::make(static_cast<std::size_t>(arguments.size),
-                                                 asks_for_device_memory(arguments.info), memory.allocated);
+                                                 asks_for_device_memory(arguments), memory.allocated);
   WindowArguments with_base = arguments;
   with_base.base = memory.allocated.address();
-  const char* why_not = allocated.ok() ? nullptr : allocated.where();
-  bool reach_each_other = false;
-  int code = reach_members(with_base, why_not, memory.members, reach_each_other);
-  if (code != MPI_SUCCESS) return code;
-  if (!reach_each_other) return refuse(arguments.communicator, why_not);
   const std::optional<int> made =
-      make_window_of(with_base, MPI_WIN_FLAVOR_ALLOCATE, std::move(memory), handle);
+      make_over(with_base, MPI_WIN_FLAVOR_ALLOCATE, std::move(memory),
+                allocated.ok() ? nullptr : "its device memory cannot be allocated", handle, why_not);
   if (made == MPI_SUCCESS) *base = with_base.base;
   return made;
 }

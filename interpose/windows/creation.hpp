@@ -35,12 +35,14 @@ enum class Maker : std::uint8_t {
 [[nodiscard]] std::optional<int> make_window(const WindowArguments& arguments, MPI_Win* handle,
                                              const char*& why_not);
 
-/// The same for MPI_Win_allocate: ours if some member asks for device memory (the info key
-/// mpi_memory_alloc_kinds, "cuda:device"). Raises an error on all members if some do not reach it. Nothing:
-/// as above, and the library allocates host memory.
+/// Returns whether this member of MPI_Win_allocate asks for device memory (the info key
+/// mpi_memory_alloc_kinds, "cuda:device").
+[[nodiscard]] bool asks_for_device_memory(const WindowArguments& arguments);
+/// The same as above for MPI_Win_allocate: ours if some member asks for it. Nothing also if some member could
+/// not allocate it.
 [[nodiscard]] Maker maker_of_allocated(const WindowArguments& arguments);
 [[nodiscard]] std::optional<int> allocate_window(const WindowArguments& arguments, void** base,
-                                                 MPI_Win* handle);
+                                                 MPI_Win* handle, const char*& why_not);
 
 /// The same for MPI_Win_create_dynamic: ours if some member uses a GPU.
 [[nodiscard]] Maker maker_of_dynamic(const WindowArguments& arguments);

@@ -167,12 +167,15 @@ PENSTOCK_OWN_EPOCH(Win_test, (const OwnWindowCall& call, MPI_Win, int* flag), te
 PENSTOCK_OWN_ONE(Win_free,
                  [](const OwnWindowCall& call, MPI_Win* handle) { return free_window(call.window, handle); })
 
+inline constexpr const char* members_elsewhere =
+    "members of the window are on other nodes, or run without Penstock";
+
 /// `by_library(base)` calls the MPI library with that memory.
 template <typename Library>
 int create_window(const char* mpi_call, Library by_library, void* base, MPI_Aint size, MPI_Aint unit,
                   MPI_Info info, MPI_Comm communicator, MPI_Win* handle) {
   const WindowArguments arguments{base, size, unit, info, communicator};
-  const char* why_not = "members of the window are on other nodes, or run without Penstock";
+  const char* why_not = members_elsewhere;
   if (maker_of(arguments) == Maker::ours) {
     if (const std::optional<int> code = make_window(arguments, handle, why_not)) return *code;
   }
@@ -189,11 +192,18 @@ template <typename Library>
 int allocate_window(Library by_library, MPI_Aint size, MPI_Aint unit, MPI_Info info, MPI_Comm communicator,
                     void* base, MPI_Win* handle) {
   const WindowArguments arguments{nullptr, size, unit, info, communicator};
+  const char* why_not = members_elsewhere;
+  void** const allocated = static_cast<void**>(base);
   if (maker_of_allocated(arguments) == Maker::ours) {
-    const std::optional<int> code = allocate_window(arguments, static_cast<void**>(base), handle);
-    if (code) return *code;
+    if (const std::optional<int> code = allocate_window(arguments, allocated, handle, why_not)) return *code;
   }
-  return by_library();
+  const int code = by_library();
+  if (code != MPI_SUCCESS || !asks_for_device_memory(arguments)) return code;
+  if (const auto window = allocate_private_copy(communicator, *handle, size, why_not)) {
+    separate_windows().note(*handle, window);
+    *allocated = window->memory.base();
+  }
+  return MPI_SUCCESS;
 }
 
 template <typename Library>

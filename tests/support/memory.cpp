@@ -105,22 +105,34 @@ Memory::Memory(MemoryKind kind, std::size_t bytes, int device) : bytes_(bytes), 
   data_ = allocate(kind, allocated_bytes(bytes), device);
 }
 
+Memory Memory::borrowed(void* data, MemoryKind kind, std::size_t bytes, int device) noexcept {
+  Memory memory;
+  memory.data_ = static_cast<std::byte*>(data);
+  memory.bytes_ = bytes;
+  memory.kind_ = kind;
+  memory.device_ = device;
+  memory.is_borrowed_ = true;
+  return memory;
+}
+
 Memory::Memory(Memory&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),
       kind_(other.kind_),
-      device_(other.device_) {}
+      device_(other.device_),
+      is_borrowed_(other.is_borrowed_) {}
 
 Memory& Memory::operator=(Memory&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
   std::swap(kind_, other.kind_);
   std::swap(device_, other.device_);
+  std::swap(is_borrowed_, other.is_borrowed_);
   return *this;
 }
 
 Memory::~Memory() {
-  if (data_ == nullptr) return;
+  if (data_ == nullptr || is_borrowed_) return;
   if (kind_ != MemoryKind::pageable) require(cudaSetDevice(device_), "cudaSetDevice");
   release(kind_, data_, allocated_bytes(bytes_), device_);
 }

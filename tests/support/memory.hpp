@@ -25,6 +25,8 @@ class Memory {
  public:
   Memory() noexcept = default;
   Memory(MemoryKind kind, std::size_t bytes, int device = 0);
+  /// Names memory that another owner frees.
+  [[nodiscard]] static Memory borrowed(void* data, MemoryKind kind, std::size_t bytes, int device) noexcept;
   Memory(Memory&& other) noexcept;
   Memory& operator=(Memory&& other) noexcept;
   ~Memory();
@@ -47,6 +49,7 @@ class Memory {
   std::size_t bytes_ = 0;
   MemoryKind kind_ = MemoryKind::pageable;
   int device_ = 0;
+  bool is_borrowed_ = false;
 };
 
 }  // namespace penstock::test_support

@@ -30,10 +30,10 @@ Status AllocatedMemory::make(std::size_t bytes, bool on_device, AllocatedMemory&
     memory.host_ = transports::HostMapping(bytes, -1);
     return memory.host_ ? Status{} : Status{Code::out_of_memory, "mmap", errno};
   }
-  if (!transports::cuda_in_use()) return {Code::declined, "device memory for a rank that uses no GPU"};
+  if (!transports::cuda_in_use()) return {Code::declined, "this rank uses no GPU"};
   memory.context_ = cuda::Context::any();
   if (memory.context_ == nullptr) memory.context_ = cuda::Context::of(cuda::Context::primary(0));
-  if (memory.context_ == nullptr) return {Code::declined, "device memory for a rank without a CUDA context"};
+  if (memory.context_ == nullptr) return {Code::declined, "this rank has no CUDA context"};
   const cuda::ContextScope scope(*memory.context_);
   if (!scope.status().ok()) return scope.status();
   return cuda::check(cuda::driver()->cuMemAlloc(&memory.device_, bytes), "cuMemAlloc");

@@ -35,10 +35,20 @@ std::byte* bytes_of(const transports::HostMapping& memory) noexcept {
 }  // namespace
 
 PublicCopy::PublicCopy(void* base, std::size_t bytes) noexcept
-    : base_(base), bytes_(bytes), public_(bytes, -1), known_(bytes, -1) {}
+    : base_(base), bytes_(bytes), own_(bytes, -1), public_(bytes_of(own_)), known_(bytes, -1) {}
+
+PublicCopy::PublicCopy(void* base, std::size_t bytes, void* given) noexcept
+    : base_(base), bytes_(bytes), public_(static_cast<std::byte*>(given)), known_(bytes, -1) {}
 
 bool PublicCopy::is_freed() const noexcept {
   return !transports::lives_on_device(transports::inspect(base_).kind);
+}
+
+Status PublicCopy::clear() noexcept {
+  return transports::guarded([&] {
+    const BufferView all{.buffer = transports::inspect(base_), .layout = Layout::contiguous(bytes_)};
+    return transports::upload(all, known_.address());
+  });
 }
 
 Status PublicCopy::make_alike(const char* reason) noexcept {
@@ -68,7 +78,7 @@ Status PublicCopy::make_alike(const char* reason) noexcept {
 
 void PublicCopy::publish(std::size_t offset, const std::byte* found, std::size_t bytes) noexcept {
   std::byte* const known = bytes_of(known_) + offset;
-  std::byte* const to = bytes_of(public_) + offset;
+  std::byte* const to = public_ + offset;
   // not one byte more, as others may change those beside them
   for_each_difference(found, known, bytes, 0, [&](std::size_t at, std::size_t length) {
     std::memcpy(to + at, found + at, length);
@@ -78,7 +88,7 @@ void PublicCopy::publish(std::size_t offset, const std::byte* found, std::size_t
 
 Status PublicCopy::accept(std::size_t offset, std::byte* packed, std::size_t bytes, const char* reason) {
   std::byte* const known = bytes_of(known_);
-  const std::byte* const from = bytes_of(public_) + offset;
+  const std::byte* const from = public_ + offset;
   Layout changed;
   for_each_difference(from, known + offset, bytes, joined_bytes, [&](std::size_t at, std::size_t length) {
     std::memcpy(packed + changed.bytes(), from + at, length);

@@ -11,18 +11,23 @@
 
 namespace penstock::interpose {
 
-/// Owns the public copy, not the device memory. Thread: any.
+/// Does not own the device memory. Thread: any.
 class PublicCopy {
  public:
   /// `base`: device memory of this process. No bytes are copied yet.
   PublicCopy(void* base, std::size_t bytes) noexcept;
+  /// The public copy is `given`, which stays the caller's and which others may already access.
+  PublicCopy(void* base, std::size_t bytes, void* given) noexcept;
 
   /// Returns the public copy; null: there is no host memory for it.
-  [[nodiscard]] void* address() const noexcept { return known_ ? public_.address() : nullptr; }
+  [[nodiscard]] void* address() const noexcept { return known_ ? public_ : nullptr; }
   [[nodiscard]] void* base() const noexcept { return base_; }
   /// Returns true once the program has freed the device memory: nobody reads what others have put.
   [[nodiscard]] bool is_freed() const noexcept;
 
+  /// Clears the device memory, which nobody uses yet, so that nothing of it is taken for stored by the
+  /// program.
+  [[nodiscard]] Status clear() noexcept;
   /// Waits, with progress, for what is queued on the memory's GPU. Then what has changed in device memory
   /// since the last call goes to the public copy, and what has changed there goes to device memory. Bytes
   /// that are changed meanwhile are copied by this call or by the next. Cost: a copy of the whole device
@@ -39,7 +44,8 @@ class PublicCopy {
 
   void* base_;
   std::size_t bytes_;
-  transports::HostMapping public_;
+  transports::HostMapping own_;  ///< memory for the public copy, if none was given
+  std::byte* public_;
   transports::HostMapping known_;  ///< what device memory and public copy held when they were last alike
   std::mutex mutex_;
 };

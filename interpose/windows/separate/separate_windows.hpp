@@ -10,10 +10,12 @@
 #include <memory>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "interpose/binding/function_names.hpp"
 #include "interpose/calls/errors.hpp"
 #include "interpose/calls/window_table.hpp"
+#include "interpose/windows/memory/allocated_memory.hpp"
 #include "interpose/windows/separate/public_copy.hpp"
 
 namespace penstock::interpose {
@@ -22,11 +24,19 @@ namespace penstock::interpose {
 struct SeparateWindow {
   SeparateWindow(void* base, std::size_t bytes, const char* reason) noexcept
       : memory(base, bytes), why(reason) {}
+  SeparateWindow(AllocatedMemory device_memory, std::size_t bytes, void* public_copy,
+                 const char* reason) noexcept
+      : allocated(std::move(device_memory)),
+        memory(allocated.address(), bytes, public_copy),
+        why(reason),
+        is_allocated(true) {}
 
+  AllocatedMemory allocated;  ///< of MPI_Win_allocate
   PublicCopy memory;
   const char* why;  ///< a literal
   int rank = 0;     ///< in the window
   int model = MPI_WIN_SEPARATE;
+  bool is_allocated = false;  ///< both copies are freed with the window
 };
 
 [[nodiscard]] WindowTable<SeparateWindow>& separate_windows() noexcept;
@@ -36,6 +46,12 @@ struct SeparateWindow {
 [[nodiscard]] std::shared_ptr<SeparateWindow> prepare_public_copy(const char* mpi_call, MPI_Comm communicator,
                                                                   void* base, MPI_Aint size, const char* why,
                                                                   int& code);
+
+/// Makes device memory for this member of MPI_Win_allocate, for whose window `handle` the library has
+/// allocated host memory: the public copy. Null after saying on a line why there is none: then the member's
+/// memory is the host's. Errors: std::bad_alloc.
+[[nodiscard]] std::shared_ptr<SeparateWindow> allocate_private_copy(MPI_Comm communicator, MPI_Win handle,
+                                                                    MPI_Aint size, const char* why);
 
 /// When a call makes the copies of a rank's own memory alike: before the library synchronises its public copy
 /// with others, and after.
@@ -84,7 +100,7 @@ int synchronise_copies(MPI_Win handle, Call call, const Arguments&... arguments)
     constexpr bool frees = name == "MPI_Win_free";
     const auto make_alike = [&]() -> Status {
       // many programs free the memory before the window, though MPI has it the other way round
-      if (frees && window->memory.is_freed()) return {};
+      if (frees && (window->is_allocated || window->memory.is_freed())) return {};
       return window->memory.make_alike(window->why);
     };
     Status status;

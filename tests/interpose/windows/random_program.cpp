@@ -293,6 +293,9 @@ Program draw_program(std::uint64_t seed, int ranks, const Makers& makers) {
     program.windows.push_back(draw_window(random, ranks, most_cells, makers.library));
   Random attaching(~seed);  // programs without dynamic windows are as they were before there were any
   for (WindowShape& window : program.windows) window.is_dynamic = !makers.separate && attaching.chance(30);
+  Random allocating(seed ^ 0x5555U);
+  for (WindowShape& window : program.windows)
+    window.is_allocated = !window.is_dynamic && allocating.chance(25);
   for (int epoch = random.between(1, 5); epoch > 0; --epoch)
     program.epochs.push_back(EpochDraw(random, program, ranks).draw());
   for (Epoch& epoch : program.epochs) epoch.attaching_seed = attaching.next();

@@ -79,7 +79,8 @@ struct Epoch {
 };
 /// Of each rank.
 struct WindowShape {
-  bool is_dynamic = false;  ///< of all: the cells are attached, and again before some epochs
+  bool is_allocated = false;  ///< by MPI_Win_allocate
+  bool is_dynamic = false;    ///< of all: the cells are attached, and again before some epochs
   std::vector<std::size_t> cells;
   std::vector<MemoryKind> kinds;
   std::vector<int> units;

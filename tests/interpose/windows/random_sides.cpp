@@ -1,7 +1,11 @@
 #include "tests/interpose/windows/random_sides.hpp"
 
-#include <algorithm>
+#include <cuda_runtime.h>
 
+#include <algorithm>
+#include <cstdio>
+
+#include "tests/interpose/windows/device_memory_info.hpp"
 #include "tests/support/random.hpp"
 
 namespace penstock::windows {
@@ -40,6 +44,26 @@ void attach_cells(WindowSide& side, std::size_t cells, std::size_t cell_bytes, R
   }
 }
 
+/// By MPI_Win_allocate, of device memory for those whose kind that is.
+void allocate_window(WindowSide& made, const WindowShape& shape, std::size_t bytes, std::size_t own,
+                     int device) {
+  const DeviceMemoryInfo info;
+  const bool asks = shape.kinds[own] == MemoryKind::device;
+  cudaSetDevice(device);
+  MPI_Win_allocate(static_cast<MPI_Aint>(bytes), shape.units[own], asks ? info.get() : MPI_INFO_NULL,
+                   MPI_COMM_WORLD, static_cast<void*>(&made.base), &made.window);
+  cudaPointerAttributes attributes{};
+  cudaPointerGetAttributes(&attributes, made.base);
+  const bool is_on_device = attributes.type == cudaMemoryTypeDevice;
+  if (is_on_device != asks && bytes != 0) {
+    std::printf("FAILED: MPI_Win_allocate gives memory of another kind than it is asked for\n");
+    std::fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  const MemoryKind kind = is_on_device ? MemoryKind::device : MemoryKind::pageable;
+  made.memory = Memory::borrowed(made.base, kind, bytes, device);
+}
+
 /// Open MPI 4.1 makes no windows of given host memory over some transports, but allocates them.
 void make_window(WindowSide& made, const WindowShape& shape, std::size_t bytes, int rank, bool is_host,
                  int device) {
@@ -47,6 +71,10 @@ void make_window(WindowSide& made, const WindowShape& shape, std::size_t bytes, 
   if (is_host) {
     MPI_Win_allocate(static_cast<MPI_Aint>(bytes), shape.units[own], MPI_INFO_NULL, MPI_COMM_WORLD,
                      static_cast<void*>(&made.base), &made.window);
+    return;
+  }
+  if (shape.is_allocated) {
+    allocate_window(made, shape, bytes, own, device);
     return;
   }
   made.memory = Memory(shape.kinds[own], bytes + bytes_behind, device);

@@ -1,5 +1,7 @@
 // Windows of device memory that the MPI library must make, as members are on several nodes or do not reach
 // each other's memory. They follow MPI's separate memory model: a program that does sees no difference.
+#include <cuda_runtime.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <memory>
@@ -180,6 +182,62 @@ TEST_F(SeparateWindows, may_have_members_with_host_memory) {
   MPI_Put(origin.data(), count, MPI_INT, next, 0, count, MPI_INT, window.get());
   MPI_Win_fence(0, window.get());
   EXPECT_EQ(window.elements().get(), std::vector<int>(count, previous));
+}
+
+TEST_F(SeparateWindows, are_allocated_where_MPI_Win_allocate_is_asked_for_device_memory) {
+  const bool asks = rank() != 1;  // that one gets memory of the host
+  const DeviceMemoryInfo info;
+  int* base = nullptr;
+  MPI_Win window = MPI_WIN_NULL;
+  ASSERT_EQ(MPI_Win_allocate(count * sizeof(int), sizeof(int), asks ? info.get() : MPI_INFO_NULL,
+                             MPI_COMM_WORLD, static_cast<void*>(&base), &window),
+            MPI_SUCCESS);
+  EXPECT_EQ(model_of(window) == MPI_WIN_SEPARATE, asks);
+  void* known = nullptr;
+  int flag = 0;
+  MPI_Win_get_attr(window, MPI_WIN_BASE, static_cast<void*>(&known), &flag);
+  EXPECT_EQ(known, base);
+  cudaPointerAttributes attributes{};
+  cudaPointerGetAttributes(&attributes, base);
+  EXPECT_EQ(attributes.type == cudaMemoryTypeDevice, asks);
+
+  const std::vector<int> origin(count / 2, rank());
+  const std::vector<int> stored(count / 2, 100 + rank());
+  cudaMemcpy(base + count / 2, stored.data(), count / 2 * sizeof(int), cudaMemcpyDefault);
+  MPI_Win_fence(0, window);
+  MPI_Put(origin.data(), count / 2, MPI_INT, next, 0, count / 2, MPI_INT, window);
+  MPI_Win_fence(0, window);
+  std::vector<int> found(count, -1);
+  cudaMemcpy(found.data(), base, count * sizeof(int), cudaMemcpyDefault);
+  std::vector<int> expected(count / 2, previous);
+  expected.insert(expected.end(), count / 2, 100 + rank());
+  EXPECT_EQ(found, expected);
+  std::vector<int> got(count / 2, -1);
+  MPI_Get(got.data(), count / 2, MPI_INT, next, count / 2, count / 2, MPI_INT, window);
+  MPI_Win_fence(0, window);
+  EXPECT_EQ(got, std::vector<int>(count / 2, 100 + next));
+  EXPECT_EQ(MPI_Win_free(&window), MPI_SUCCESS);
+}
+
+TEST_F(SeparateWindows, that_were_allocated_are_filled_before_all_members_have_theirs) {
+  const DeviceMemoryInfo info;
+  for (int again = 0; again < 20; ++again) {
+    int* base = nullptr;
+    MPI_Win window = MPI_WIN_NULL;
+    MPI_Win_allocate(count * sizeof(int), sizeof(int), info.get(), MPI_COMM_WORLD, static_cast<void*>(&base),
+                     &window);
+    const std::vector<int> origin(count, 10 * again + rank());
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, next, 0, window);
+    MPI_Put(origin.data(), count, MPI_INT, next, 0, count, MPI_INT, window);
+    MPI_Win_unlock(next, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, rank(), 0, window);
+    std::vector<int> found(count, -1);
+    cudaMemcpy(found.data(), base, count * sizeof(int), cudaMemcpyDefault);
+    EXPECT_EQ(found, std::vector<int>(count, 10 * again + previous)) << again;
+    MPI_Win_unlock(rank(), window);
+    MPI_Win_free(&window);
+  }
 }
 
 TEST_F(SeparateWindows, bring_what_was_put_until_they_are_freed) {

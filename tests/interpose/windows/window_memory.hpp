@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "tests/interpose/windows/device_memory_info.hpp"
 #include "tests/interpose/windows/library_windows.hpp"
 #include "tests/programs/test_messages.hpp"
 

@@ -389,16 +389,13 @@ TEST(HostWindows, take_device_buffers_of_absolute_addresses) {
 }
 
 TEST(DeviceWindows, are_allocated_where_MPI_Win_allocate_is_asked_for_device_memory) {
-  MPI_Info info = MPI_INFO_NULL;
-  MPI_Info_create(&info);
-  MPI_Info_set(info, "mpi_memory_alloc_kinds", "cuda:device");
+  const DeviceMemoryInfo info;
   const bool asks = rank() != 1;  // that one gets memory of the host
   int* base = nullptr;
   MPI_Win window = MPI_WIN_NULL;
-  ASSERT_EQ(MPI_Win_allocate(80, 4, asks ? info : MPI_INFO_NULL, MPI_COMM_WORLD, static_cast<void*>(&base),
-                             &window),
+  ASSERT_EQ(MPI_Win_allocate(80, 4, asks ? info.get() : MPI_INFO_NULL, MPI_COMM_WORLD,
+                             static_cast<void*>(&base), &window),
             MPI_SUCCESS);
-  MPI_Info_free(&info);
   void* known = nullptr;
   int* flavor = nullptr;
   int flag = 0;
