@@ -2,10 +2,7 @@
 
 namespace penstock::interpose {
 
-namespace {
-
-/// Ends now.
-void record_transfer(trace::TransportKind transport, std::uint64_t begin_ns, std::size_t bytes,
+void record_own_copy(trace::TransportKind transport, std::uint64_t begin_ns, std::size_t bytes,
                      transports::BufferKind source, transports::BufferKind destination,
                      const char* reason) noexcept {
   if (!record::is_on()) return;
@@ -22,22 +19,15 @@ void record_transfer(trace::TransportKind transport, std::uint64_t begin_ns, std
   record::write(transfer);
 }
 
-}  // namespace
-
-void record_staged_copy(std::uint64_t begin_ns, std::size_t bytes, transports::BufferKind source,
-                        transports::BufferKind destination, const char* reason) noexcept {
-  record_transfer(trace::TransportKind::staged, begin_ns, bytes, source, destination, reason);
-}
-
 void record_one_shot_collective(std::uint64_t begin_ns, std::size_t bytes) noexcept {
   using transports::BufferKind;
-  record_transfer(trace::TransportKind::fused, begin_ns, bytes, BufferKind::device, BufferKind::device,
+  record_own_copy(trace::TransportKind::fused, begin_ns, bytes, BufferKind::device, BufferKind::device,
                   "small: one kernel on each rank carries it out");
 }
 
 void record_copy(const WindowCopy& copy) noexcept {
   if (copy.begin_ns != 0)
-    record_transfer(copy.transport, copy.begin_ns, copy.bytes, copy.source, copy.destination,
+    record_own_copy(copy.transport, copy.begin_ns, copy.bytes, copy.source, copy.destination,
                     "one-sided: the target takes no part");
 }
 

@@ -77,8 +77,9 @@ void JointUpload::upload_with_others() {
     const Upload& upload = group.uploads[i];
     const Status status = together ? Status{} : upload_alone(upload);
     if (status.ok()) {
-      record_staged_copy(begin_ns, upload.view->layout.bytes(), transports::BufferKind::pageable,
-                         upload.view->buffer.kind, "the payload came through the MPI library");
+      record_own_copy(trace::TransportKind::staged, begin_ns, upload.view->layout.bytes(),
+                      transports::BufferKind::pageable, upload.view->buffer.kind,
+                      "the payload came through the MPI library");
     }
     group.receives[i]->uploaded(status);
   }

@@ -2,7 +2,10 @@
 // only.
 #pragma once
 
+#include <optional>
+
 #include "interpose/staging/library_call.hpp"
+#include "interpose/staging/packing.hpp"
 
 namespace penstock::interpose {
 
@@ -21,8 +24,27 @@ inline constexpr auto pack_with = [](StagedCall staged, const void* in, MPI_Coun
   return staged.finish(code);
 };
 
+/// Carries out MPI_Pack or MPI_Unpack between two buffers of one GPU; nothing where they are not.
+template <typename Call, typename Position>
+std::optional<int> pack_on_device(const Call& call, Packing packing, const Elements& elements,
+                                  const void* packed, MPI_Count size, Position* position,
+                                  MPI_Comm communicator) {
+  if (communicator == MPI_COMM_NULL || !lies_on_device(elements.buffer) || !lies_on_device(packed))
+    return std::nullopt;
+  const auto copy = pack_on_device(packing, elements, {packed, size, *position});
+  if (!copy) return std::nullopt;
+  if (call.scope().recording()) call.scope().buffer(static_cast<trace::BufferKind>(copy->elements_kind));
+  if (!copy->status.ok()) return raise_status(communicator, call.name(), copy->status);
+  *position += static_cast<Position>(copy->bytes);
+  return MPI_SUCCESS;
+}
+
 inline constexpr auto pack = [](const auto& call, const void* in, auto in_count, MPI_Datatype datatype,
                                 void* out, auto out_size, auto* position, MPI_Comm communicator) {
+  if (const auto code = pack_on_device(call, Packing::pack, {in, in_count, datatype}, out, out_size, position,
+                                       communicator)) {
+    return *code;
+  }
   return pack_with(call.begin(ErrorTarget::of(communicator)), in, in_count, datatype,
                    packed_elements(in_count, datatype), out, out_size, position,
                    [&](const void* from, void* to) {
@@ -49,6 +71,10 @@ void stage_unpack(StagedCall& staged, const void*& in, std::ptrdiff_t in_size, s
 
 inline constexpr auto unpack = [](const auto& call, const void* in, auto in_size, auto* position, void* out,
                                   auto out_count, MPI_Datatype datatype, MPI_Comm communicator) {
+  if (const auto code = pack_on_device(call, Packing::unpack, {out, out_count, datatype}, in, in_size,
+                                       position, communicator)) {
+    return *code;
+  }
   StagedCall staged = call.begin(ErrorTarget::of(communicator));
   stage_unpack(staged, in, in_size, *position, out, out_count, datatype,
                packed_elements(out_count, datatype));

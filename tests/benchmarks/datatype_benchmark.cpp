@@ -1,5 +1,7 @@
 // Messages of derived datatypes between device buffers, beside a contiguous one of as many bytes and, where
 // its rows are regular, a bare kernel that gathers them from the other GPU. Fails if one arrives damaged.
+// pack_us is one MPI_Pack or MPI_Unpack on the GPU, the mean of both; copy_us a contiguous copy there, waited
+// for.
 //   mpiexec.mpich -n 2 penstock run datatype_benchmark_mpich
 // A figure is half a round trip; of several messages, that of all of them, posted and waited for together.
 #include <benchmark/benchmark.h>
@@ -138,6 +140,8 @@ struct Figures {
   double message_s = 0;
   double contiguous_s = 0;
   double kernel_s = 0;
+  double pack_s = 0;
+  double copy_s = 0;
   std::size_t bytes = 0;
 };
 
@@ -196,6 +200,7 @@ class Rank {
                            require(cudaStreamSynchronize(stream_), "wait for a kernel");
                          });
     }
+    pack(work, types.sent, figures);
     MPI_Type_free(&plain);
     MPI_Type_free(&types.sent);
     MPI_Type_free(&types.received);
@@ -240,6 +245,25 @@ class Rank {
       default:
         return {rows_of(rows), rows_of(rows)};
     }
+  }
+
+  /// On rank 0, behind the messages; what is unpacked is there already.
+  void pack(const Work& work, MPI_Datatype type, Figures& figures) {
+    const int size = static_cast<int>(figures.bytes);
+    figures.pack_s = time(work.samples, [&] {
+      if (rank_ != leader) return;
+      int position = 0;
+      MPI_Pack(sent_.data(), 1, type, received_.data(), size, &position, MPI_COMM_SELF);
+      position = 0;
+      MPI_Unpack(received_.data(), size, &position, sent_.data(), 1, type, MPI_COMM_SELF);
+    });
+    figures.copy_s = 2 * time(work.samples, [&] {
+                       if (rank_ != leader) return;
+                       require(cudaMemcpyAsync(received_.data(), sent_.data(), figures.bytes,
+                                               cudaMemcpyDeviceToDevice, stream_),
+                               "copy");
+                       require(cudaStreamSynchronize(stream_), "wait for a copy");
+                     });
   }
 
   /// There and back.
@@ -309,6 +333,8 @@ void measure(benchmark::State& state, Rank& mine, Work work) {
     state.counters["us"] = figures.message_s * 1e6;
     state.counters["contiguous_us"] = figures.contiguous_s * 1e6;
     state.counters["of_contiguous"] = figures.message_s / figures.contiguous_s;
+    state.counters["pack_us"] = figures.pack_s * 1e6;
+    state.counters["copy_us"] = figures.copy_s * 1e6;
     if (figures.kernel_s == 0) continue;
     state.counters["kernel_us"] = figures.kernel_s * 1e6;
     state.counters["of_kernel"] = figures.message_s / figures.kernel_s;

@@ -20,8 +20,8 @@ namespace {
 
 using cuda::Bounce;
 
-/// One blocking copy between `view`, which lies on a device, and `host`. The destructor waits until the GPU
-/// has done everything that was queued, also after an error. Thread: one at a time.
+/// One blocking copy between `view`, which lies on a device, and memory in one piece. The destructor waits
+/// until the GPU has done everything that was queued, also after an error. Thread: one at a time.
 class BlockingCopy {
  public:
   BlockingCopy(const BufferView& view, cuda::ContextRef context) noexcept
@@ -75,13 +75,23 @@ class BlockingCopy {
     return wait(steps() - 1);
   }
 
+  /// `copy(stream)` queues all of it.
+  template <class Copy>
+  [[nodiscard]] Status on_one_device(Copy copy) {
+    if (Status begun = begin_in(cuda::StreamUse::blocking_download, 1); !begun.ok()) return begun;
+    if (Status queued = mark(copy(cursor_, stream_)); !queued.ok()) return queued;
+    return wait(0);
+  }
+
  private:
   [[nodiscard]] Status begin(cuda::StreamUse use, const void* host) {
     if (inspect(host).kind != BufferKind::pinned) bounce_ = Bounce::take(context_);
     // the driver has a ring of its own for contiguous pieces, no worse than an unpinned ring of ours
     if (bounce_ != nullptr && !bounce_->is_pinned() && view_.layout.is_contiguous()) bounce_ = nullptr;
+    return begin_in(use, bounce_ == nullptr ? 1 : std::min(steps(), Bounce::depth));
+  }
+  [[nodiscard]] Status begin_in(cuda::StreamUse use, std::size_t needed) {
     if (Status made = context_->stream(use, stream_); !made.ok()) return made;
-    const std::size_t needed = bounce_ == nullptr ? 1 : std::min(steps(), Bounce::depth);
     for (std::size_t each = 0; each < needed; ++each) {
       if (Status taken = cuda::Context::take_event(context_, marks_[each]); !taken.ok()) return taken;
     }
@@ -132,6 +142,15 @@ Status on_device(const BufferView& view, CopyStandingBy copy_by_resident_kernel,
     BlockingCopy blocking_copy(view, context);
     return copy(blocking_copy);
   });
+}
+
+/// `copy(cursor, stream)` queues the copy between the view and memory of the same context.
+template <class Copy>
+Status on_one_device(const BufferView& view, Copy copy) noexcept {
+  if (view.layout.bytes() == 0) return {};
+  return on_device(
+      view, [](const cuda::ContextRef&) { return false; },
+      [&](BlockingCopy& blocking_copy) { return blocking_copy.on_one_device(copy); });
 }
 
 /// Returns how many bytes of a part belong to the first `message_bytes`. `packed` holds their offsets in the
@@ -225,6 +244,18 @@ Status upload(const BufferView& destination, const void* host) noexcept {
       destination,
       [&](const cuda::ContextRef& context) { return upload_by_resident_kernel(destination, host, context); },
       [&](BlockingCopy& copy) { return copy.upload(static_cast<const char*>(host)); });
+}
+
+Status pack(void* packed, const BufferView& source) noexcept {
+  return on_one_device(source, [&](LayoutCursor& cursor, CUstream stream) {
+    return copy_out(packed, Side::device, source, cursor, source.layout.bytes(), stream);
+  });
+}
+
+Status unpack(const BufferView& destination, const void* packed) noexcept {
+  return on_one_device(destination, [&](LayoutCursor& cursor, CUstream stream) {
+    return copy_in(destination, cursor, packed, Side::device, destination.layout.bytes(), stream);
+  });
 }
 
 }  // namespace penstock::transports

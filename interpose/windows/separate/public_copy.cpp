@@ -28,14 +28,14 @@ constexpr std::size_t chunk_bytes = std::size_t{4} << 20U;
 /// Runs of changed bytes this near to each other are copied to device memory as one.
 constexpr std::size_t joined_bytes = 64;
 
-std::byte* bytes_of(const transports::HostMapping& memory) noexcept {
+std::byte* start_of(const transports::HostMapping& memory) noexcept {
   return reinterpret_cast<std::byte*>(memory.address());
 }
 
 }  // namespace
 
 PublicCopy::PublicCopy(void* base, std::size_t bytes) noexcept
-    : base_(base), bytes_(bytes), own_(bytes, -1), public_(bytes_of(own_)), known_(bytes, -1) {}
+    : base_(base), bytes_(bytes), own_(bytes, -1), public_(start_of(own_)), known_(bytes, -1) {}
 
 PublicCopy::PublicCopy(void* base, std::size_t bytes, void* given) noexcept
     : base_(base), bytes_(bytes), public_(static_cast<std::byte*>(given)), known_(bytes, -1) {}
@@ -77,7 +77,7 @@ Status PublicCopy::make_alike(const char* reason) noexcept {
 }
 
 void PublicCopy::publish(std::size_t offset, const std::byte* found, std::size_t bytes) noexcept {
-  std::byte* const known = bytes_of(known_) + offset;
+  std::byte* const known = start_of(known_) + offset;
   std::byte* const to = public_ + offset;
   // not one byte more, as others may change those beside them
   for_each_difference(found, known, bytes, 0, [&](std::size_t at, std::size_t length) {
@@ -87,7 +87,7 @@ void PublicCopy::publish(std::size_t offset, const std::byte* found, std::size_t
 }
 
 Status PublicCopy::accept(std::size_t offset, std::byte* packed, std::size_t bytes, const char* reason) {
-  std::byte* const known = bytes_of(known_);
+  std::byte* const known = start_of(known_);
   const std::byte* const from = public_ + offset;
   Layout changed;
   for_each_difference(from, known + offset, bytes, joined_bytes, [&](std::size_t at, std::size_t length) {

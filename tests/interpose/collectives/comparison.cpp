@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::size_t guard_bytes = 64;
 
-std::vector<std::byte> random_bytes(std::size_t count, std::uint64_t seed) {
-  std::vector<std::byte> bytes(count);
-  Random(seed).fill(bytes.data(), bytes.size());
-  return bytes;
-}
-
 int world_rank() {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -76,6 +70,12 @@ void expect_equal(const std::vector<std::byte>& expected, const std::vector<std:
 }
 
 }  // namespace
+
+std::vector<std::byte> random_bytes(std::size_t count, std::uint64_t seed) {
+  std::vector<std::byte> bytes(count);
+  Random(seed).fill(bytes.data(), bytes.size());
+  return bytes;
+}
 
 void expect_same_as_on_host(Extent send, Extent receive, const Exchange& exchange) {
   static std::uint64_t round = 0;

@@ -7,7 +7,9 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "tests/support/memory.hpp"
 
@@ -32,6 +34,9 @@ struct Extent {
 
 /// Calls MPI with these addresses and returns its code. `send` may be ignored.
 using Exchange = std::function<int(const void* send, void* receive)>;
+
+/// Returns what buffers are filled with.
+[[nodiscard]] std::vector<std::byte> random_bytes(std::size_t count, std::uint64_t seed);
 
 /// After that many calls of expect_same_as_on_host() all placements of buffers have been there.
 inline constexpr int placement_count = 5;
