@@ -61,27 +61,28 @@ std::size_t bytes_of_words(std::size_t members) noexcept {
   return (SharedWords::row_bytes(members) + alignment - 1) / alignment * alignment;
 }
 
-constexpr const char* no_shared_memory = "the MPI library shares no memory between the members";
-
-/// Makes the library's window, whose memory the members share, and finds each member's part of it, `bytes`
-/// long. Returns MPI's code, which has not been raised.
-int make_shared_memory(const WindowArguments& arguments, std::size_t members, std::size_t bytes,
-                       MPI_Win* handle, std::vector<std::byte*>& parts) {
-  constexpr std::size_t alignment = alignof(WordRow);
-  void* own = nullptr;
-  const TemporaryErrorHandler errors_returned(arguments.communicator, MPI_ERRORS_RETURN);
-  const int code = PMPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + alignment), 1, arguments.info,
-                                            arguments.communicator, &own, handle);
-  if (code != MPI_SUCCESS) return code;
-  for (std::size_t member = 0; member < members; ++member) {
-    MPI_Aint size = 0;
-    int unit = 0;
-    void* base = nullptr;
-    PMPI_Win_shared_query(*handle, static_cast<int>(member), &size, &unit, &base);
-    const std::uintptr_t address = reinterpret_cast<std::uintptr_t>(base);
-    parts.push_back(reinterpret_cast<std::byte*>((address + alignment - 1) / alignment * alignment));
+/// Makes a window of the library's, for its handle, and memory of `bytes` a member that all share. Returns
+/// whether all members have both; `code`: of the meetings.
+bool make_shared_window(const WindowArguments& arguments, std::size_t members, std::size_t bytes,
+                        MPI_Win* handle, SharedParts& parts, int& code) {
+  const MPI_Comm communicator = arguments.communicator;
+  bool has_all = false;
+  {
+    void* no_memory = nullptr;
+    const TemporaryErrorHandler errors_returned(communicator, MPI_ERRORS_RETURN);
+    has_all = PMPI_Win_allocate(0, 1, arguments.info, communicator, static_cast<void*>(&no_memory), handle) ==
+              MPI_SUCCESS;
   }
-  return MPI_SUCCESS;
+  has_all = parts.make(bytes).ok() && has_all;
+  const transports::Offer own = parts.offer();
+  std::vector<transports::Offer> offers(members);
+  code = meet_in(communicator, [&](MPI_Request* request) {
+    return PMPI_Iallgather(&own, sizeof own, MPI_BYTE, offers.data(), sizeof own, MPI_BYTE, communicator,
+                           request);
+  });
+  if (code != MPI_SUCCESS) return false;
+  has_all = parts.open(offers).ok() && has_all;
+  return greatest(communicator, has_all ? 0 : 1, code) == 0 && code == MPI_SUCCESS;
 }
 
 /// Returns who makes the window, once all members have said whether they have device memory.
@@ -146,8 +147,8 @@ bool reach_host_memory(MPI_Comm communicator) {
 }
 
 /// Makes a window of what the members have agreed on; a dynamic one gets its tables of regions. Returns the
-/// code of the call, or nothing on all members if the MPI library shares no memory between them, as one that
-/// is built without shared memory. What a part of them has made then is not freed, which takes all.
+/// code of the call, or nothing on all members if some share no memory or the library makes no window. What a
+/// part of them has made then is not freed, which takes all.
 std::optional<int> make_window_of(const WindowArguments& arguments, int flavor, WindowMemory memory,
                                   MPI_Win* handle) {
   const MPI_Comm communicator = arguments.communicator;
@@ -160,28 +161,25 @@ std::optional<int> make_window_of(const WindowArguments& arguments, int flavor, 
   const std::size_t words_bytes = bytes_of_words(members);
   const bool is_dynamic = flavor == MPI_WIN_FLAVOR_DYNAMIC;
 
-  std::vector<std::byte*> parts;
-  const int made = make_shared_memory(arguments, members,
-                                      words_bytes + (is_dynamic ? RegionTable::bytes() : 0), handle, parts);
   int code = MPI_SUCCESS;
-  const bool have_all = greatest(communicator, made != MPI_SUCCESS ? 1 : 0, code) == 0;
+  const bool has_all = make_shared_window(
+      arguments, members, words_bytes + (is_dynamic ? RegionTable::bytes() : 0), handle, memory.shared, code);
   if (code != MPI_SUCCESS) return code;
-  if (!have_all) return std::nullopt;
-  std::fill_n(parts[rank], words_bytes, std::byte{0});
+  if (!has_all) return std::nullopt;
+  const std::vector<std::byte*> parts = memory.shared.addresses();
   std::vector<WordRow*> rows;
   for (std::byte* const part : parts) rows.push_back(reinterpret_cast<WordRow*>(part));
   if (is_dynamic) {
     std::vector<RegionTable> tables;
     for (std::byte* const part : parts) tables.emplace_back(part + words_bytes);
-    tables[rank].clear();
     memory.dynamic = std::make_unique<DynamicMemory>(rank, tables);
   }
+  memory.shared.close_file();  // all have opened it
   WindowAttributes attributes{arguments.base, arguments.size, static_cast<int>(arguments.unit)};
   attributes.flavor = flavor;
   own_windows().note(*handle, std::make_shared<Window>(*handle, rank, std::move(memory),
                                                        SharedWords(std::move(rows)), attributes));
-  // nobody uses the words before all are cleared
-  return meet_in(communicator, [&](MPI_Request* request) { return PMPI_Ibarrier(communicator, request); });
+  return MPI_SUCCESS;
 }
 
 /// Makes a window of the members' memory, if all reach all of it. `own_reason`: null, or why this rank has
@@ -192,7 +190,7 @@ std::optional<int> make_over(const WindowArguments& arguments, int flavor, Windo
   const int code = reach_members(arguments, own_reason, memory.members, reach_each_other);
   if (code != MPI_SUCCESS) return code;
   if (reach_each_other) {
-    why_not = no_shared_memory;
+    why_not = "the members share no memory";
     return make_window_of(arguments, flavor, std::move(memory), handle);
   }
   why_not = own_reason != nullptr ? own_reason : "another member does not reach the memory of all";

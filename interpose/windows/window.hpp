@@ -18,6 +18,7 @@
 #include "interpose/windows/memory/attached_regions.hpp"
 #include "interpose/windows/memory/member_memory.hpp"
 #include "interpose/windows/memory/region_cache.hpp"
+#include "interpose/windows/memory/shared_parts.hpp"
 #include "interpose/windows/memory/shared_words.hpp"
 #include "interpose/windows/small_accesses.hpp"
 #include "transports/copies/pull.hpp"
@@ -47,6 +48,7 @@ struct DynamicMemory {
 struct WindowMemory {
   std::vector<std::shared_ptr<MemberMemory>> members;  ///< of a dynamic window: none
   AllocatedMemory allocated;                           ///< of MPI_Win_allocate
+  SharedParts shared;                                  ///< words, and tables of regions
   std::unique_ptr<DynamicMemory> dynamic;              ///< null for other windows
 };
 

@@ -37,21 +37,22 @@ std::atomic<std::size_t> made_bytes{0};
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (number_ >= 0) close(number_);
+void Descriptor::close() noexcept {
+  if (number_ >= 0) ::close(std::exchange(number_, -1));
 }
 
 Segment::Segment(Descriptor descriptor, HostMapping mapping) noexcept
     : descriptor_(std::move(descriptor)),
+      was_made_here_(descriptor_.number() >= 0),
       mapping_(std::move(mapping)),
       registration_(mapping_.address(), mapping_.bytes()) {
-  if (descriptor_.number() < 0) return;
+  if (!was_made_here_) return;
   made.fetch_add(1, std::memory_order_relaxed);
   made_bytes.fetch_add(mapping_.bytes(), std::memory_order_relaxed);
 }
 
 Segment::~Segment() {
-  if (descriptor_.number() < 0) return;
+  if (!was_made_here_) return;
   made.fetch_sub(1, std::memory_order_relaxed);
   made_bytes.fetch_sub(mapping_.bytes(), std::memory_order_relaxed);
 }

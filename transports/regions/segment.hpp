@@ -19,7 +19,8 @@ class Descriptor {
  public:
   explicit Descriptor(int number) noexcept : number_(number) {}
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  ~Descriptor();
+  ~Descriptor() { close(); }
+  void close() noexcept;
   [[nodiscard]] int number() const noexcept { return number_; }
 
  private:
@@ -50,11 +51,14 @@ class Segment {
   [[nodiscard]] std::size_t bytes() const noexcept { return mapping_.bytes(); }
   /// -1 on the receiver's side, which needs the mapping only.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.number(); }
+  /// Closes the sender's file, as all who need it have opened it: nobody can from then on.
+  void close_file() noexcept { descriptor_.close(); }
   /// Pins the segment for the GPU; `context` must be current. Returns false if it cannot be pinned.
   bool pin(const cuda::ContextRef& context) noexcept { return registration_.ensure(context); }
 
  private:
   Descriptor descriptor_;
+  const bool was_made_here_;
   HostMapping mapping_;
   cuda::Registration registration_;
 };

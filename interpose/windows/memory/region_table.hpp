@@ -17,19 +17,12 @@ namespace penstock::interpose {
 /// Owns nothing: the memory must stay mapped. Thread: one writes at a time; any may read meanwhile.
 class RegionTable {
  public:
-  /// A table of these takes 0.3 MiB, of which pages that nobody writes take no memory.
+  /// A table of these takes 0.3 MiB.
   static constexpr std::size_t most_rows = 1024;
 
   [[nodiscard]] static constexpr std::size_t bytes() noexcept { return sizeof(Table); }
-  /// `memory`: aligned as `WordRow`.
+  /// `memory`: aligned as `WordRow`, and cleared: an empty table.
   explicit RegionTable(std::byte* memory) noexcept : table_(reinterpret_cast<Table*>(memory)) {}
-
-  /// Makes the table empty, before anybody else uses it.
-  void clear() const noexcept {
-    table_->version.store(0, std::memory_order_relaxed);
-    table_->rows.store(0, std::memory_order_relaxed);
-    for (Word& generation : table_->generations) generation.store(0, std::memory_order_relaxed);
-  }
 
   /// Replaces a row, by an empty record if its region is detached.
   void write(std::size_t row, const MemberRecord& record) const noexcept {

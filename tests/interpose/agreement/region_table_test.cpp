@@ -25,7 +25,6 @@ bool is_whole(const MemberRecord& record) {
 
 class Regions : public testing::Test {
  protected:
-  Regions() { table.clear(); }
   struct alignas(64) Line {
     std::byte bytes[64];
   };

@@ -78,8 +78,8 @@ TEST(FailingFunctions, a_collective_is_staged_where_its_messages_can_have_no_com
   MPI_Comm_free(&communicator);
 }
 
-/// As with a library that is built without shared memory: its window then is over a public copy.
-TEST(FailingFunctions, a_window_is_the_librarys_where_members_share_no_memory) {
+/// Then it is over a public copy.
+TEST(FailingFunctions, a_window_is_the_librarys_where_members_have_no_handle_for_one_of_ours) {
   std::array<int, 4> on_host{};
   MPI_Win plain = MPI_WIN_NULL;
   if (MPI_Win_create(on_host.data(), sizeof on_host, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &plain) != MPI_SUCCESS)
@@ -87,7 +87,7 @@ TEST(FailingFunctions, a_window_is_the_librarys_where_members_share_no_memory) {
   MPI_Win_free(&plain);
   const Memory exposed = device_memory(std::byte{1});
   const Memory source = device_memory(std::byte{2});
-  const Replaced allocate(penstock_pmpi_Win_allocate_shared, fail);
+  const Replaced allocate(penstock_pmpi_Win_allocate, fail);
   MPI_Win window = MPI_WIN_NULL;
   ASSERT_EQ(MPI_Win_create(exposed.data(), message_bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window),
             MPI_SUCCESS);

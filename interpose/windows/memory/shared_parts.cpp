@@ -1,0 +1,44 @@
+#include "interpose/windows/memory/shared_parts.hpp"
+
+#include <cstdint>
+
+#include "transports/host/process.hpp"
+
+namespace penstock::interpose {
+
+using transports::Offer;
+using transports::Segment;
+
+Status SharedParts::make(std::size_t bytes) {
+  return Segment::make(bytes, own_);
+}
+
+Offer SharedParts::offer() const noexcept {
+  Offer offer{};
+  const transports::ProcessIdentity self = transports::this_process();
+  offer.process_id = self.id;
+  offer.process_nonce = self.nonce;
+  offer.region.descriptor = own_ == nullptr ? -1 : own_->descriptor();
+  offer.region.segment_bytes = own_ == nullptr ? 0 : own_->bytes();
+  return offer;
+}
+
+Status SharedParts::open(const std::vector<Offer>& offers) {
+  for (const Offer& offer : offers) {
+    std::shared_ptr<Segment>& part = all_.emplace_back();
+    if (sender_of(offer) == transports::this_process()) {
+      part = own_;
+    } else if (Status opened = Segment::open(offer, part); !opened.ok()) {
+      return opened;
+    }
+  }
+  return {};
+}
+
+std::vector<std::byte*> SharedParts::addresses() const {
+  std::vector<std::byte*> found;
+  for (const auto& part : all_) found.push_back(reinterpret_cast<std::byte*>(part->address()));
+  return found;
+}
+
+}  // namespace penstock::interpose
