@@ -117,8 +117,19 @@ inline constexpr auto detached = [](const OwnWindowCall& call, MPI_Win, const vo
   return detach_memory(*call.window, base);
 };
 
-inline constexpr auto not_shared = [](const OwnWindowCall& call, auto...) {
-  return call.window->raise(MPI_ERR_RMA_FLAVOR);
+/// As MPI-4.1 has it for windows that are not of MPI_Win_allocate_shared: only a rank's own memory is known.
+inline constexpr auto queried_as_shared = [](const OwnWindowCall& call, MPI_Win, int rank, MPI_Aint* size,
+                                             auto* unit, void* base) {
+  Window& window = *call.window;
+  if (window.dynamic() != nullptr) return window.raise(MPI_ERR_RMA_FLAVOR);
+  if (rank != MPI_PROC_NULL && (rank < 0 || static_cast<std::size_t>(rank) >= window.size()))
+    return window.raise(MPI_ERR_RANK);
+  const WindowAttributes& own = window.attributes();
+  const bool is_own = rank >= 0 && static_cast<std::size_t>(rank) == window.rank();
+  *size = is_own ? own.size : 0;
+  *unit = own.unit;
+  *static_cast<void**>(base) = is_own ? own.base : nullptr;
+  return MPI_SUCCESS;
 };
 
 }  // namespace own_calls
@@ -136,7 +147,7 @@ PENSTOCK_OWN_ONE(Compare_and_swap, own_calls::swapped)
 PENSTOCK_OWN_ONE(Win_get_attr, own_calls::queried)
 PENSTOCK_OWN_ONE(Win_attach, own_calls::attached)
 PENSTOCK_OWN_ONE(Win_detach, own_calls::detached)
-PENSTOCK_OWN(Win_shared_query, own_calls::not_shared)
+PENSTOCK_OWN(Win_shared_query, own_calls::queried_as_shared)
 
 /// The synchronising calls, by the function that carries them out.
 #define PENSTOCK_OWN_EPOCH(Name, parameters, expression) \

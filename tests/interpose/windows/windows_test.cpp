@@ -49,7 +49,25 @@ TEST(DeviceWindows, have_the_attributes_of_the_callers_memory) {
   EXPECT_EQ(*number, MPI_WIN_UNIFIED);
 }
 
-/// The library's own window, which it frees, is of Penstock's memory.
+TEST(DeviceWindows, share_no_memory_but_the_members_own) {
+  WindowOf<int> window(MemoryKind::device, 300);
+  for (int member = 0; member < ranks(); ++member) {
+    MPI_Aint size = -1;
+    int unit = -1;
+    void* base = nullptr;
+    EXPECT_EQ(MPI_Win_shared_query(window.get(), member, &size, &unit, static_cast<void*>(&base)),
+              MPI_SUCCESS);
+    EXPECT_EQ(size, member == rank() ? 1200 : 0);
+    EXPECT_EQ(base, member == rank() ? window.elements().data() : nullptr);
+  }
+  MPI_Aint size = -1;
+  int unit = -1;
+  void* base = nullptr;
+  EXPECT_EQ(class_of(MPI_Win_shared_query(window.get(), ranks(), &size, &unit, static_cast<void*>(&base))),
+            MPI_ERR_RANK);
+}
+
+/// The library's own window, which it frees, has no memory.
 TEST(DeviceWindows, have_their_attributes_in_delete_callbacks_too) {
   static void* base;
   static MPI_Aint size;
