@@ -119,7 +119,7 @@ inline constexpr auto detached = [](const OwnWindowCall& call, MPI_Win, const vo
 
 /// As MPI-4.1 has it for windows that are not of MPI_Win_allocate_shared: only a rank's own memory is known.
 inline constexpr auto queried_as_shared = [](const OwnWindowCall& call, MPI_Win, int rank, MPI_Aint* size,
-                                             auto* unit, void* base) {
+                                             auto* unit, void* base) -> int {
   Window& window = *call.window;
   if (window.dynamic() != nullptr) return window.raise(MPI_ERR_RMA_FLAVOR);
   if (rank != MPI_PROC_NULL && (rank < 0 || static_cast<std::size_t>(rank) >= window.size()))
