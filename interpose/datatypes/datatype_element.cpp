@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "interpose/calls/errors.hpp"
+#include "interpose/datatypes/array_constants.hpp"
 #include "interpose/datatypes/datatype_contents.hpp"
 
 namespace penstock::interpose {
@@ -46,7 +47,7 @@ Layout layout_of_struct(DatatypeContents& contents) {
 std::vector<std::size_t> fastest_first(std::size_t dimensions, int order) {
   std::vector<std::size_t> indices(dimensions);
   for (std::size_t index = 0; index < dimensions; ++index) {
-    indices[index] = order == MPI_ORDER_C ? dimensions - 1 - index : index;
+    indices[index] = order == array_constants().order_c ? dimensions - 1 - index : index;
   }
   return indices;
 }
@@ -74,10 +75,12 @@ struct Distribution {
 };
 
 Layout layout_of_share(const Layout& inner, std::ptrdiff_t step, std::ptrdiff_t size, Distribution share) {
-  if (share.kind == MPI_DISTRIBUTE_NONE) return inner.repeated(as_size(size), step);
-  const bool cyclic = share.kind == MPI_DISTRIBUTE_CYCLIC;
+  const ArrayConstants& constants = array_constants();
+  if (share.kind == constants.not_distributed) return inner.repeated(as_size(size), step);
+  const bool cyclic = share.kind == constants.cyclic;
   std::ptrdiff_t block = share.argument;
-  if (block == MPI_DISTRIBUTE_DFLT_DARG) block = cyclic ? 1 : (size + share.processes - 1) / share.processes;
+  if (block == constants.default_argument)
+    block = cyclic ? 1 : (size + share.processes - 1) / share.processes;
   const std::ptrdiff_t round = cyclic ? block * share.processes : size;
   Layout layout;
   for (std::ptrdiff_t start = share.coordinate * block; start < size && round > 0; start += round) {

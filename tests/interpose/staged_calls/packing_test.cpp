@@ -92,7 +92,8 @@ class Packed {
     device_packed_.write_in_stream_order(0, packed_.data(), packed_.size());
     return again == packed_;
   }
-  void expect_same() const {
+  void expect_same(const char* after) const {
+    SCOPED_TRACE(after);
     EXPECT_EQ(read_all(device_elements_), elements_);
     EXPECT_EQ(read_all(device_packed_), packed_);
   }
@@ -119,10 +120,10 @@ bool expect_as_on_host(MPI_Datatype datatype, int count, int position,
   if (size == 0) return true;  // MPICH 4.0.2 divides by the size
   Packed packed(datatype, count, position, kinds.first, kinds.second);
   if (!packed.pack()) return false;
-  packed.expect_same();
+  packed.expect_same("MPI_Pack");
   if (packed.has_no_overlaps()) {
     packed.unpack();
-    packed.expect_same();
+    packed.expect_same("MPI_Unpack");
   }
   return true;
 }
