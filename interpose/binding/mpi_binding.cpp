@@ -163,14 +163,18 @@ bool are_of_one_object(const void* one, const void* other) noexcept {
   return dladdr(one, &first) != 0 && dladdr(other, &second) != 0 && first.dli_fbase == second.dli_fbase;
 }
 
-/// Returns the library's own PMPI function. If another tool that wraps MPI follows this one, returns the
+/// Returns the library's own PMPI function; where it has none (PMPI_File_close in MPICH 5.0.2's library of
+/// the standard ABI), that without the P. If another tool that wraps MPI follows this one, returns the
 /// tool's, so that it still sees what reaches MPI.
 void* find_function(void* library, const char* pmpi_name) noexcept {
   void* const function = dlsym(library, pmpi_name);
-  if (library != RTLD_DEFAULT || function == nullptr) return function;
+  if (library != RTLD_DEFAULT && function != nullptr) return function;
   const char* const mpi_name = pmpi_name + 1;
-  void* const next = dlsym(RTLD_NEXT, mpi_name);
-  return next != nullptr && !are_of_one_object(next, function) ? next : function;
+  // RTLD_DEFAULT would find this library's
+  void* const next = dlsym(library == RTLD_DEFAULT ? RTLD_NEXT : library, mpi_name);
+  if (next == nullptr) return function;
+  if (function != nullptr) return are_of_one_object(next, function) ? function : next;
+  return are_of_one_object(next, dlsym(library, "PMPI_Init")) ? next : nullptr;
 }
 
 /// Threads that call this at the same time write the same values.
