@@ -147,8 +147,8 @@ bool reach_host_memory(MPI_Comm communicator) {
 }
 
 /// Makes a window of what the members have agreed on; a dynamic one gets its tables of regions. Returns the
-/// code of the call, or nothing on all members if some share no memory or the library makes no window. What a
-/// part of them has made then is not freed, which takes all.
+/// code of the call, or nothing on all members if some share no memory or the library makes no window. Then
+/// nothing that a part of them has made is freed, as that takes all.
 std::optional<int> make_window_of(const WindowArguments& arguments, int flavor, WindowMemory memory,
                                   MPI_Win* handle) {
   const MPI_Comm communicator = arguments.communicator;

@@ -12,6 +12,7 @@
 #include <random>
 #include <vector>
 
+#include "tests/interpose/datatype_layout/element_span.hpp"
 #include "tests/interpose/datatype_layout/random_datatype.hpp"
 
 namespace penstock::interpose {
@@ -39,15 +40,9 @@ std::vector<std::ptrdiff_t> packed_offsets(MPI_Datatype datatype, int count) {
   MPI_Type_size(datatype, &size);
   const std::size_t bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(count);
   if (bytes == 0) return {};
-  MPI_Aint lower_bound = 0;
-  MPI_Aint extent = 0;
-  MPI_Aint first = 0;
-  MPI_Aint span = 0;
-  MPI_Type_get_extent(datatype, &lower_bound, &extent);
-  MPI_Type_get_true_extent(datatype, &first, &span);
-  const MPI_Aint to_the_last = extent * std::max(count - 1, 0);
-  const MPI_Aint origin = std::max<MPI_Aint>(0, -(first + std::min<MPI_Aint>(to_the_last, 0)));
-  const MPI_Aint end = origin + std::max<MPI_Aint>(0, first + span + std::max<MPI_Aint>(to_the_last, 0));
+  const test_support::ElementSpan span = test_support::span_of(datatype, count);
+  const auto origin = static_cast<std::ptrdiff_t>(span.before);
+  const std::ptrdiff_t end = origin + static_cast<std::ptrdiff_t>(span.after);
   EXPECT_LT(end, 1 << 24) << "three bytes cannot tell such an offset";
 
   std::vector<std::ptrdiff_t> offsets(bytes, -origin);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/interpose/collectives/comparison.hpp"
+#include "tests/interpose/datatype_layout/element_span.hpp"
 #include "tests/interpose/datatype_layout/random_datatype.hpp"
 #include "tests/support/memory.hpp"
 
@@ -33,17 +34,9 @@ class Packed {
       : datatype_(datatype), count_(count), position_(position) {
     MPI_Type_size(datatype, &bytes_);
     bytes_ *= count;
-    MPI_Aint lower_bound = 0;
-    MPI_Aint extent = 0;
-    MPI_Aint first = 0;
-    MPI_Aint span = 0;
-    MPI_Type_get_extent(datatype, &lower_bound, &extent);
-    MPI_Type_get_true_extent(datatype, &first, &span);
-    const MPI_Aint to_the_last = extent * (count - 1);
-    const MPI_Aint before = std::max<MPI_Aint>(0, -(first + std::min<MPI_Aint>(to_the_last, 0)));
-    const MPI_Aint after = std::max<MPI_Aint>(0, first + span + std::max<MPI_Aint>(to_the_last, 0));
-    origin_ = bytes_around + static_cast<std::size_t>(before);
-    elements_ = random_bytes(origin_ + static_cast<std::size_t>(after) + bytes_around, 1);
+    const ElementSpan span = span_of(datatype, count);
+    origin_ = bytes_around + span.before;
+    elements_ = random_bytes(origin_ + span.after + bytes_around, 1);
     packed_ = random_bytes(static_cast<std::size_t>(position + bytes_) + bytes_around, 2);
     device_elements_ = Memory(elements_kind, elements_.size());
     device_packed_ = Memory(packed_kind, packed_.size());

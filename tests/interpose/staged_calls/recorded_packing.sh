@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What is packed and unpacked between buffers of one GPU is recorded as copied there, all else as staged.
+# Packing and unpacking between buffers of one GPU is recorded as a copy there, all else as staged.
 #   recorded_packing.sh FAMILY PROGRAM LIBRARY PENSTOCK
 # PROGRAM (staged_calls) packs elements in memory of each kind into memory of each kind, and unpacks them.
 # shellcheck disable=SC2034  # for job.sh

@@ -44,7 +44,7 @@ void attach_cells(WindowSide& side, std::size_t cells, std::size_t cell_bytes, R
   }
 }
 
-/// By MPI_Win_allocate, of device memory for those whose kind that is.
+/// Makes it by MPI_Win_allocate, of device memory for those whose kind that is.
 void allocate_window(WindowSide& made, const WindowShape& shape, std::size_t bytes, std::size_t own,
                      int device) {
   const DeviceMemoryInfo info;
