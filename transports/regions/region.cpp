@@ -45,7 +45,7 @@ bool StagingRegion::may_buffer(std::size_t capacity) noexcept {
   rlimit descriptors{};
   if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return false;
   const std::size_t used_bytes = Segment::made_bytes_now();
-  return Segment::made_now() < descriptors.rlim_cur / 4 && used_bytes < most_bytes &&
+  return Segment::files_open() < descriptors.rlim_cur / 4 && used_bytes < most_bytes &&
          capacity <= most_bytes - used_bytes;
 }
 

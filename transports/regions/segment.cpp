@@ -32,7 +32,7 @@ bool is_what_was_offered(const struct stat& file, const Offer& offer) noexcept {
          static_cast<std::uint64_t>(file.st_size) == offer.region.segment_bytes;
 }
 
-std::atomic<std::size_t> made{0};
+std::atomic<std::size_t> open_files{0};
 std::atomic<std::size_t> made_bytes{0};
 
 }  // namespace
@@ -47,18 +47,23 @@ Segment::Segment(Descriptor descriptor, HostMapping mapping) noexcept
       mapping_(std::move(mapping)),
       registration_(mapping_.address(), mapping_.bytes()) {
   if (!was_made_here_) return;
-  made.fetch_add(1, std::memory_order_relaxed);
+  open_files.fetch_add(1, std::memory_order_relaxed);
   made_bytes.fetch_add(mapping_.bytes(), std::memory_order_relaxed);
 }
 
 Segment::~Segment() {
-  if (!was_made_here_) return;
-  made.fetch_sub(1, std::memory_order_relaxed);
-  made_bytes.fetch_sub(mapping_.bytes(), std::memory_order_relaxed);
+  if (was_made_here_) made_bytes.fetch_sub(mapping_.bytes(), std::memory_order_relaxed);
+  close_file();
 }
 
-std::size_t Segment::made_now() noexcept {
-  return made.load(std::memory_order_relaxed);
+void Segment::close_file() noexcept {
+  if (descriptor_.number() < 0) return;
+  descriptor_.close();
+  open_files.fetch_sub(1, std::memory_order_relaxed);
+}
+
+std::size_t Segment::files_open() noexcept {
+  return open_files.load(std::memory_order_relaxed);
 }
 
 std::size_t Segment::made_bytes_now() noexcept {

@@ -43,8 +43,9 @@ class Segment {
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  /// The number of segments that this process has made and that still exist, and their bytes.
-  [[nodiscard]] static std::size_t made_now() noexcept;
+  /// The number of segments whose files this process holds open, and the bytes of all that it has made and
+  /// that still exist.
+  [[nodiscard]] static std::size_t files_open() noexcept;
   [[nodiscard]] static std::size_t made_bytes_now() noexcept;
 
   [[nodiscard]] char* address() const noexcept { return mapping_.address(); }
@@ -52,7 +53,7 @@ class Segment {
   /// -1 on the receiver's side, which needs the mapping only.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.number(); }
   /// Closes the sender's file, as all who need it have opened it: nobody can from then on.
-  void close_file() noexcept { descriptor_.close(); }
+  void close_file() noexcept;
   /// Pins the segment for the GPU; `context` must be current. Returns false if it cannot be pinned.
   bool pin(const cuda::ContextRef& context) noexcept { return registration_.ensure(context); }
 
