@@ -19,7 +19,7 @@ void PackedArgument::add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t 
   if (count <= 0) return;
   const transports::Layout elements = layout_of(datatype, count);
   for (transports::Block block : elements.blocks()) {
-    block.offset += address;
+    block.offset += base_ + address;
     layout_.append(block);
   }
 }

@@ -1,8 +1,8 @@
-// A stand-in in host memory for a buffer of absolute addresses (MPI_BOTTOM), which may lie in several
-// allocations, tens of TiB apart. The stand-in is packed: elements lie one behind the other, their bytes in
-// the order in which they are sent. Datatypes and displacements that describe this replace the user's. Counts
-// and element sizes stay, as MPI libraries cut messages by them. Only for calls that move bytes and do not
-// interpret them. Knows datatypes, no MPI call.
+// A stand-in in host memory for a buffer whose bytes lie apart: of absolute addresses (MPI_BOTTOM), which may
+// be of several allocations, tens of TiB apart, or of a datatype with gaps. The stand-in is packed: elements
+// lie one behind the other, their bytes in the order in which they are sent. Datatypes and displacements that
+// describe this replace the user's. Counts and element sizes stay, as MPI libraries cut messages by them.
+// Only for calls that move bytes and do not interpret them. Knows datatypes, no MPI call.
 #pragma once
 
 #include <mpi.h>
@@ -24,6 +24,10 @@ namespace penstock::interpose {
 /// bytes. Thread: one at a time. Errors: as a Status; throws std::bad_alloc, UnreadableDatatype.
 class PackedArgument {
  public:
+  /// `base`: the address to which those of the blocks are relative.
+  explicit PackedArgument(const void* base = MPI_BOTTOM) noexcept
+      : base_(reinterpret_cast<std::ptrdiff_t>(base)) {}
+
   /// Adds a block behind the earlier ones.
   void add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t address);
   /// Returns the bytes of all blocks so far.
@@ -56,7 +60,8 @@ class PackedArgument {
   [[nodiscard]] bool is_idle() const;
 
   HostMemory memory_;
-  transports::Layout layout_;
+  std::ptrdiff_t base_;
+  transports::Layout layout_;  ///< of absolute addresses
   bool is_read_ = false;
   bool is_written_ = false;
   std::vector<ByteDatatype> made_;

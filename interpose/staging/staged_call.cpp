@@ -33,7 +33,6 @@ transports::BufferKind kind_of(const void* buffer, const ByteRange& region) {
 
 void StagedCall::stage(const void*& buffer, const ByteRange& read, const ByteRange& written,
                        std::optional<PackedArgument> packed) {
-  if (read.empty() && written.empty()) return;  // the address will not be used
   note_gpu_use();
   if (scope_->recording()) {
     scope_->buffer(static_cast<trace::BufferKind>(kind_of(buffer, read.empty() ? written : read)));

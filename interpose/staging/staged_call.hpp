@@ -39,6 +39,18 @@ template <typename Count>
   };
 }
 
+/// Marks a `pack` of a call for which elements are their bytes, whatever their places: their stand-in is
+/// packed also where addresses are not absolute, as one with their gaps would touch a page for each row.
+template <typename Pack>
+struct WhereverTheyLie {
+  Pack pack;
+  void operator()(PackedArgument& packed) const { pack(packed); }
+};
+template <typename Pack>
+inline constexpr bool packs_everywhere = false;
+template <typename Pack>
+inline constexpr bool packs_everywhere<WhereverTheyLie<Pack>> = true;
+
 /// Owns the stand-ins until finish(). Errors: kept until fetch(); throws none.
 class StagedCall {
  public:
@@ -47,8 +59,8 @@ class StagedCall {
 
   /// Each replaces `buffer` by the address of its stand-in if it is on a device. `region` returns the
   /// ByteRange that the call reads or writes, and is not called for host buffers. `pack(a PackedArgument)` is
-  /// called if addresses are absolute: it adds all blocks that the call may read or write and replaces the
-  /// arguments that describe them. Without it, the stand-in spans all addresses.
+  /// called if addresses are absolute, or for WhereverTheyLie: it adds all blocks that the call may read or
+  /// write and replaces the arguments that describe them. Without it, the stand-in spans all addresses.
   template <typename Pointer, typename Reads, typename Pack = AsItLies>
   void read(Pointer& buffer, Reads region, Pack pack = {}) {
     use(
@@ -112,11 +124,12 @@ void StagedCall::use(Pointer& buffer, Reads reads, Writes writes, [[maybe_unused
   try {
     const ByteRange read = reads();
     const ByteRange written = writes();
+    if (read.empty() && written.empty()) return;  // the address will not be used
     if (absolute && !reaches_device(read) && !reaches_device(written)) return;
     const void* replaced = buffer;
     std::optional<PackedArgument> packed;
     if constexpr (!std::is_same_v<Pack, AsItLies>) {
-      if (absolute) pack(packed.emplace());
+      if (absolute || packs_everywhere<Pack>) pack(packed.emplace(absolute ? MPI_BOTTOM : buffer));
     }
     stage(replaced, read, written, std::move(packed));
     buffer = const_cast<Pointer>(static_cast<const void*>(replaced));

@@ -46,7 +46,7 @@ inline constexpr auto pack = [](const auto& call, const void* in, auto in_count,
     return *code;
   }
   return pack_with(call.begin(ErrorTarget::of(communicator)), in, in_count, datatype,
-                   packed_elements(in_count, datatype), out, out_size, position,
+                   WhereverTheyLie{packed_elements(in_count, datatype)}, out, out_size, position,
                    [&](const void* from, void* to) {
                      return call.as_it_is(from, in_count, datatype, to, out_size, position, communicator);
                    });
@@ -77,7 +77,7 @@ inline constexpr auto unpack = [](const auto& call, const void* in, auto in_size
   }
   StagedCall staged = call.begin(ErrorTarget::of(communicator));
   stage_unpack(staged, in, in_size, *position, out, out_count, datatype,
-               packed_elements(out_count, datatype));
+               WhereverTheyLie{packed_elements(out_count, datatype)});
   return call.run(std::move(staged), in, in_size, position, out, out_count, datatype, communicator);
 };
 

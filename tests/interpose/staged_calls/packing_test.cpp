@@ -174,6 +174,22 @@ TEST(Packing, takes_device_memory_of_every_kind) {
   }
 }
 
+TEST(Packing, of_nothing_moves_nothing) {
+  for (const MemoryKind kind : {MemoryKind::pageable, MemoryKind::device}) {
+    const Memory elements(MemoryKind::device, 64);
+    const Memory packed(kind, 64);
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    MPI_Type_vector(3, 1, 2, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    int position = 4;
+    EXPECT_EQ(MPI_Pack(elements.data(), 0, type, packed.data(), 64, &position, MPI_COMM_WORLD), MPI_SUCCESS);
+    EXPECT_EQ(MPI_Unpack(packed.data(), 64, &position, elements.data(), 0, type, MPI_COMM_WORLD),
+              MPI_SUCCESS);
+    EXPECT_EQ(position, 4);
+    MPI_Type_free(&type);
+  }
+}
+
 TEST(Packing, beyond_the_end_is_the_same_error) {
   constexpr int bytes = 400;
   const Memory elements(MemoryKind::device, bytes);
