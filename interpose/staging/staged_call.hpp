@@ -47,6 +47,8 @@ struct WhereverTheyLie {
   void operator()(PackedArgument& packed) const { pack(packed); }
 };
 template <typename Pack>
+WhereverTheyLie(Pack) -> WhereverTheyLie<Pack>;
+template <typename Pack>
 inline constexpr bool packs_everywhere = false;
 template <typename Pack>
 inline constexpr bool packs_everywhere<WhereverTheyLie<Pack>> = true;
