@@ -209,7 +209,8 @@ int allocate_window(Library by_library, MPI_Aint size, MPI_Aint unit, MPI_Info i
     if (const std::optional<int> code = allocate_window(arguments, allocated, handle, why_not)) return *code;
   }
   const int code = by_library();
-  if (code != MPI_SUCCESS || !asks_for_device_memory(arguments)) return code;
+  // an MPI library that knows GPUs may have given device memory itself
+  if (code != MPI_SUCCESS || !asks_for_device_memory(arguments) || is_out_of_reach(*allocated)) return code;
   if (const auto window = allocate_private_copy(communicator, *handle, size, why_not)) {
     separate_windows().note(*handle, window);
     *allocated = window->memory.base();

@@ -75,7 +75,7 @@ class BlockingCopy {
     return wait(steps() - 1);
   }
 
-  /// `copy(stream)` queues all of it.
+  /// `copy(cursor, stream)` queues all of it, between memory of the view's context.
   template <class Copy>
   [[nodiscard]] Status on_one_device(Copy copy) {
     if (Status begun = begin_in(cuda::StreamUse::blocking_download, 1); !begun.ok()) return begun;

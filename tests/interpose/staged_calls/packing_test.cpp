@@ -1,5 +1,5 @@
-// MPI_Pack and MPI_Unpack between two buffers of a GPU, which are not staged, against the same on host
-// buffers.
+// MPI_Pack and MPI_Unpack with device memory, which are not staged between two buffers of a GPU, against the
+// same on host buffers.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
