@@ -59,19 +59,24 @@ cuda::Uuid device_of(const Offer& offer) noexcept {
   return uuid;
 }
 
-Offer begin_offer(const BufferView& source) noexcept {
+Offer empty_offer() noexcept {
   const ProcessIdentity self = this_process();
   Offer offer{};
-  offer.payload_bytes = source.layout.bytes();
   offer.process_id = self.id;
   offer.process_nonce = self.nonce;
+  offer.region.descriptor = -1;
+  return offer;
+}
+
+Offer begin_offer(const BufferView& source) noexcept {
+  Offer offer = empty_offer();
+  offer.payload_bytes = source.layout.bytes();
   offer.kind = source.buffer.kind;
   offer.contiguous = source.layout.is_contiguous() ? 1 : 0;
   if (const auto loops = offer.contiguous == 0 ? source.layout.loops() : std::nullopt) {
     offer.strided = 1;
     offer.loops = *loops;
   }
-  offer.region.descriptor = -1;
   return offer;
 }
 

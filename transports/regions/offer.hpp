@@ -59,6 +59,9 @@ struct Offer {
 /// The device that the offer names, also one that this process does not see.
 [[nodiscard]] cuda::Uuid device_of(const Offer& offer) noexcept;
 
+/// Returns an offer of this process that names no memory.
+[[nodiscard]] Offer empty_offer() noexcept;
+
 /// Fills what of an offer is known without a driver query: size, kind of memory, process. A receiver may read
 /// these fields before the rest is there.
 [[nodiscard]] Offer begin_offer(const BufferView& source) noexcept;

@@ -80,13 +80,11 @@ Status start_addressed(const BufferView& from, const BufferView& to, const Conte
 
 MemberRecord describe_member(void* base, std::uint64_t bytes, std::int64_t unit) noexcept {
   MemberRecord record{};
-  const transports::ProcessIdentity self = transports::this_process();
   record.bytes = bytes;
   record.unit = unit;
   record.probe_address = reinterpret_cast<std::uint64_t>(&probed_word());
   record.probe = probed_word();
-  record.offer.process_id = self.id;
-  record.offer.process_nonce = self.nonce;
+  record.offer = transports::empty_offer();
   if (bytes == 0) return record;
   const BufferView memory{.buffer = transports::inspect(base), .layout = Layout::contiguous(bytes)};
   if (lives_on_device(memory.buffer.kind)) {

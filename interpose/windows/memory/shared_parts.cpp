@@ -1,7 +1,5 @@
 #include "interpose/windows/memory/shared_parts.hpp"
 
-#include <cstdint>
-
 #include "transports/host/process.hpp"
 
 namespace penstock::interpose {
@@ -14,12 +12,10 @@ Status SharedParts::make(std::size_t bytes) {
 }
 
 Offer SharedParts::offer() const noexcept {
-  Offer offer{};
-  const transports::ProcessIdentity self = transports::this_process();
-  offer.process_id = self.id;
-  offer.process_nonce = self.nonce;
-  offer.region.descriptor = own_ == nullptr ? -1 : own_->descriptor();
-  offer.region.segment_bytes = own_ == nullptr ? 0 : own_->bytes();
+  Offer offer = transports::empty_offer();
+  if (own_ == nullptr) return offer;
+  offer.region.descriptor = own_->descriptor();
+  offer.region.segment_bytes = own_->bytes();
   return offer;
 }
 

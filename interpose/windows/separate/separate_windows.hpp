@@ -26,17 +26,13 @@ struct SeparateWindow {
       : memory(base, bytes), why(reason) {}
   SeparateWindow(AllocatedMemory device_memory, std::size_t bytes, void* public_copy,
                  const char* reason) noexcept
-      : allocated(std::move(device_memory)),
-        memory(allocated.address(), bytes, public_copy),
-        why(reason),
-        is_allocated(true) {}
+      : allocated(std::move(device_memory)), memory(allocated.address(), bytes, public_copy), why(reason) {}
 
-  AllocatedMemory allocated;  ///< of MPI_Win_allocate
+  AllocatedMemory allocated;  ///< of MPI_Win_allocate; both copies are freed with the window then
   PublicCopy memory;
   const char* why;  ///< a literal
   int rank = 0;     ///< in the window
   int model = MPI_WIN_SEPARATE;
-  bool is_allocated = false;  ///< both copies are freed with the window
 };
 
 [[nodiscard]] WindowTable<SeparateWindow>& separate_windows() noexcept;
@@ -100,7 +96,7 @@ int synchronise_copies(MPI_Win handle, Call call, const Arguments&... arguments)
     constexpr bool frees = name == "MPI_Win_free";
     const auto make_alike = [&]() -> Status {
       // many programs free the memory before the window, though MPI has it the other way round
-      if (frees && (window->is_allocated || window->memory.is_freed())) return {};
+      if (frees && (window->allocated.address() != nullptr || window->memory.is_freed())) return {};
       return window->memory.make_alike(window->why);
     };
     Status status;
