@@ -6,6 +6,7 @@
 #include "interpose/binding/mpi_binding.hpp"
 #include "interpose/calls/communicators.hpp"
 #include "interpose/calls/progress_lock.hpp"
+#include "interpose/calls/quiet_errors.hpp"
 #include "interpose/calls/unseen_mpi.hpp"
 #include "interpose/record/recorder.hpp"
 
@@ -135,6 +136,7 @@ void CallScope::begin_inside(const void* return_address) noexcept {
   stands_aside_ = is_penstocks || is_inside_mpi(return_address);
   if (stands_aside_) return;
   at_end_ = AtEnd::end_inside;
+  suspended_quiet_ = QuietErrors::suspend();
   transports::begin_next_call();
   // a function of the program's that reduces asks about datatypes, and the outer call goes on
   recording_ = record::is_on() && !is_only_passed_on(function_);
@@ -148,6 +150,7 @@ void CallScope::end_inside_or_give_lock() noexcept {
   if (at_end_ == AtEnd::give_lock) {
     progress_lock.give();
   } else {
+    QuietErrors::restore(suspended_quiet_);
     transports::begin_next_call();
   }
 }

@@ -111,6 +111,7 @@ class CallScope {
   bool stands_aside_ = false;
   bool recording_ = false;
   AtEnd at_end_ = AtEnd::nothing;
+  unsigned suspended_quiet_ = 0;  ///< of the call around; only with AtEnd::end_inside
 };
 
 /// Sets `finish_them`, which is called whenever an outermost call ends while `*pieces` is not zero. It is for

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <string_view>
+#include <utility>
 
 #include "interpose/binding/mpi_binding.hpp"
 #include "transports/host/guarded.hpp"
@@ -202,6 +203,14 @@ void QuietErrors::end() noexcept {
   const std::lock_guard lock(hidden.mutex);
   --quiet_here;
   if (--hidden.quiet == 0) show_programs(hidden);
+}
+
+unsigned QuietErrors::suspend() noexcept {
+  return std::exchange(quiet_here, 0);
+}
+
+void QuietErrors::restore(unsigned suspended) noexcept {
+  quiet_here = suspended;
 }
 
 int set_error_handler(MPI_Comm communicator, MPI_Errhandler handler, int (*set)(MPI_Comm, MPI_Errhandler)) {

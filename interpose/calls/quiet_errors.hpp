@@ -24,8 +24,7 @@ inline constinit std::atomic<bool> program_may_hear{false};
 }  // namespace detail
 
 /// While an object exists, errors that the MPI library raises on MPI_COMM_WORLD or MPI_COMM_SELF in this
-/// thread call no handler of the program. Must not exist while the program's code runs. Thread: any. Cost: a
-/// load, until the program sets an error handler.
+/// thread call no handler of the program. Thread: any. Cost: a load, until the program sets an error handler.
 class QuietErrors {
  public:
   QuietErrors() noexcept {
@@ -42,6 +41,11 @@ class QuietErrors {
   QuietErrors& operator=(const QuietErrors&) = delete;
   /// Returns true if there is a handler that might be called.
   [[nodiscard]] bool hides() const noexcept { return is_begun_; }
+
+  /// Ends the quiet in this thread for a call of the program's inside of one that hides errors: the MPI
+  /// library runs a function of the program's there. Returns what restore() needs afterwards.
+  [[nodiscard]] static unsigned suspend() noexcept;
+  static void restore(unsigned suspended) noexcept;
 
  private:
   void begin() noexcept;

@@ -131,6 +131,54 @@ TEST(Callbacks, are_called_when_a_datatype_is_freed_while_a_collective_waits_for
   MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+int errors_heard = 0;
+void count_error(MPI_Comm*, int*, ...) {
+  ++errors_heard;
+}
+
+/// A call that progresses what is pending hides the errors of the requests that it tests.
+TEST(Callbacks, hear_of_their_own_errors) {
+  MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  MPI_Errhandler counting = MPI_ERRHANDLER_NULL;
+  MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
+  MPI_Comm_create_errhandler(count_error, &counting);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, counting);
+  in_each_callback(of_one_alone, [](const auto& in_callback) {
+    const Buffer sent(MemoryKind::device, bytes, seed_of(rank()));
+    const Buffer received(MemoryKind::device, bytes);
+    const int other = 1 - rank();
+    MPI_Request pending = MPI_REQUEST_NULL;
+    MPI_Irecv(received.data(), received.count(), MPI_BYTE, other, tag, MPI_COMM_WORLD, &pending);
+    errors_heard = 0;
+    in_callback([&] {
+      const Buffer too_short(MemoryKind::device, bytes / 2);
+      std::array<MPI_Request, 2> requests{};
+      MPI_Isend(sent.data(), sent.count(), MPI_BYTE, rank(), tag + 1, MPI_COMM_WORLD, &requests[0]);
+      MPI_Irecv(too_short.data(), too_short.count(), MPI_BYTE, rank(), tag + 1, MPI_COMM_WORLD, &requests[1]);
+      int index = 0;
+      MPI_Waitany(1, &requests[1], &index, MPI_STATUS_IGNORE);
+      MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    });
+    EXPECT_EQ(errors_heard, 1) << "device memory";
+    errors_heard = 0;
+    in_callback([&] {
+      const char byte = 0;
+      std::array<MPI_Request, 2> requests{};
+      MPI_Isend(&byte, 1, MPI_BYTE, rank(), tag + 1, MPI_COMM_WORLD, &requests[0]);
+      MPI_Irecv(nullptr, 0, MPI_BYTE, rank(), tag + 1, MPI_COMM_WORLD, &requests[1]);
+      int index = 0;
+      MPI_Waitany(1, &requests[1], &index, MPI_STATUS_IGNORE);
+      MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    });
+    EXPECT_EQ(errors_heard, 1) << "host memory";
+    MPI_Send(sent.data(), sent.count(), MPI_BYTE, other, tag, MPI_COMM_WORLD);
+    MPI_Wait(&pending, MPI_STATUS_IGNORE);
+  });
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
+  MPI_Errhandler_free(&counting);
+  if (before != MPI_ERRORS_ARE_FATAL) MPI_Errhandler_free(&before);
+}
+
 MPI_Comm inner = MPI_COMM_NULL;
 
 /// As libraries cache a communicator of theirs on the program's: persistent requests on it live longer.
