@@ -28,14 +28,15 @@ inline bool is_native(MPI_File file) {
   return std::string_view(representation) == "native";
 }
 
-/// Stages elements that are read from the file, or written to it. The library gets `datatype` as set here.
+/// Stages elements that are read from the file, or written to it; packed, as the file has them, where its
+/// bytes are those of memory. The library gets `datatype` as set here.
 template <typename Pointer>
 void stage_elements(StagedCall& staged, MPI_File file, Pointer& buffer, MPI_Count count,
                     MPI_Datatype& datatype, bool is_written) {
   const auto elements = [&] { return ByteRange(count, datatype); };
   const auto written = [&] { return is_written ? elements() : ByteRange(); };
-  if (may_be_absolute(buffer) && is_native(file)) {
-    staged.use(buffer, elements, written, packed_elements(count, datatype));
+  if ((may_be_absolute(buffer) || lies_on_device(buffer)) && is_native(file)) {
+    staged.use(buffer, elements, written, WhereverTheyLie{packed_elements(count, datatype)});
   } else {
     staged.use(buffer, elements, written);
   }
