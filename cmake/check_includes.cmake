@@ -120,9 +120,6 @@ may_include(analysis/cli analysis/tables analysis/layout analysis/recording anal
             analysis/report/json analysis/comparison analysis/export/common analysis/export analysis/unfinished
             analysis/pipeline analysis/scaling analysis/job_timeline analysis/cli/launch analysis/cli/manual analysis/cli/options)
 
-# Folders with one header for all others.
-set(entry_transports/small small_copies.hpp)
-
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/interpose/*.cpp ${SOURCE}/interpose/*.hpp
      ${SOURCE}/interpose/*.def ${SOURCE}/transports/*.cpp ${SOURCE}/transports/*.hpp ${SOURCE}/transports/*.cu
      ${SOURCE}/transports/*.cuh ${SOURCE}/transports/*.def
@@ -142,10 +139,6 @@ foreach(source IN LISTS sources)
   foreach(line IN LISTS lines)
     string(REGEX REPLACE "^#include \"([^\"]+)/[^/\"]+\".*" "\\1" included "${line}")
     math(EXPR checked "${checked} + 1")
-    string(REGEX REPLACE "^#include \"[^\"]+/([^/\"]+)\".*" "\\1" header "${line}")
-    if(DEFINED entry_${included} AND NOT included STREQUAL folder AND NOT header STREQUAL "${entry_${included}}")
-      message(SEND_ERROR "${source}: of ${included} others include ${entry_${included}} only\n  ${line}")
-    endif()
     if(NOT included IN_LIST allowed_${folder})
       message(SEND_ERROR "${source}: ${folder} must not include ${included}\n  ${line}")
     endif()

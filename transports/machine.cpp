@@ -14,7 +14,7 @@
 #include "transports/host/copy_workers.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/regions/region_pool.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/resident.hpp"
 #include "transports/stream_order/ready_flags.hpp"
 
 namespace penstock::transports {

@@ -6,7 +6,7 @@
 #include "interpose/node/settings.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/cuda/shared_gpus.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/resident.hpp"
 #include "transports/tuning/tuning_file.hpp"
 
 namespace penstock::interpose {

@@ -12,7 +12,7 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/in_call.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/batched_pull.hpp"
 #include "transports/stream_order/ready_flags.hpp"
 
 namespace penstock::interpose {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "transports/host/status.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/joint_uploads.hpp"
 
 namespace penstock::interpose {
 

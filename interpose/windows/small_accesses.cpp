@@ -8,7 +8,9 @@
 #include "interpose/progress/progress.hpp"
 #include "interpose/windows/memory/queued_work.hpp"
 #include "transports/host/in_call.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/batched_pull.hpp"
+#include "transports/small/joint_uploads.hpp"
+#include "transports/small/kernel_pull.hpp"
 
 namespace penstock::interpose {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "interpose/windows/memory/member_memory.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/resident.hpp"
 
 namespace penstock::interpose {
 

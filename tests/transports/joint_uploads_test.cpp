@@ -13,7 +13,7 @@
 #include "tests/transports/gpu_memory.hpp"
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/in_call.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/joint_uploads.hpp"
 
 namespace penstock::transports::test {
 namespace {

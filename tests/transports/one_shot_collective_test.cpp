@@ -11,7 +11,7 @@
 
 #include "tests/transports/gpu_memory.hpp"
 #include "transports/one_shot/symmetric_memory.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/resident.hpp"
 
 namespace penstock::transports::test {
 namespace {

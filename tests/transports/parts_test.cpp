@@ -8,7 +8,7 @@
 #include "tests/transports/busy_stream.hpp"
 #include "tests/transports/gpu_memory.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/joint_uploads.hpp"
 #include "transports/stream_order/readiness.hpp"
 
 namespace penstock::transports::test {

@@ -12,7 +12,7 @@
 #include "transports/device_memory/pinned_memory.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/host_copy.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/resident.hpp"
 #include "transports/stream_order/stream_order.hpp"
 
 namespace penstock::transports {

@@ -3,7 +3,7 @@
 #include "transports/copy_selection/start_copy.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/ipc/reach.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/kernel_pull.hpp"
 #include "transports/transport_table.hpp"
 
 namespace penstock::transports {

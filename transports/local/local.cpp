@@ -2,7 +2,7 @@
 // so the payload is copied from where it lies. A process cannot open its own IPC handles.
 #include "transports/copy_selection/start_copy.hpp"
 #include "transports/host/guarded.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/kernel_pull.hpp"
 #include "transports/transport_table.hpp"
 
 namespace penstock::transports {

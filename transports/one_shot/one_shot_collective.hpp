@@ -15,7 +15,7 @@
 #include "transports/kernels/one_shot_collective.hpp"
 #include "transports/one_shot/symmetric_memory.hpp"
 #include "transports/reduction/device_reduction.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/resident.hpp"
 
 namespace penstock::transports {
 

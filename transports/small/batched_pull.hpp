@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "transports/small/small_copies.hpp"
+#include "transports/copies/copy_pull.hpp"
 
 namespace penstock::transports {
 
@@ -20,5 +20,9 @@ namespace penstock::transports {
 /// `declined` if the driver cannot run our kernels.
 [[nodiscard]] Status start_batched(const CopySource& source, const BufferView& destination,
                                    const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
+
+/// Launches the small pulls that are collected for a batch, as the caller will not step them for a while.
+/// Thread: any. Cost, if there are none: some ns.
+void launch_collected() noexcept;
 
 }  // namespace penstock::transports

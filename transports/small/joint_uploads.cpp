@@ -1,5 +1,5 @@
-// Makes several small uploads by one launch of the batched copy, through pinned memory. Declared in
-// small_copies.hpp.
+#include "transports/small/joint_uploads.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -9,7 +9,6 @@
 #include "transports/device_memory/pinned_memory.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/small/batched_copy.hpp"
-#include "transports/small/small_copies.hpp"
 #include "transports/stream_order/stream_order.hpp"
 
 namespace penstock::transports {

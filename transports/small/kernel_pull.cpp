@@ -7,7 +7,6 @@
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/recycled.hpp"
 #include "transports/small/batched_copy.hpp"
-#include "transports/small/small_copies.hpp"
 #include "transports/stream_order/stream_order.hpp"
 
 namespace penstock::transports {

@@ -258,10 +258,6 @@ std::unique_ptr<Pull> start_on_resident_kernel(const CopySource& source, const B
   return pull;
 }
 
-std::uint64_t largest_of(const OneShotParts& parts) noexcept {
-  return std::max(std::ranges::max(parts.sent), std::ranges::max(parts.received));
-}
-
 std::unique_ptr<OrderedCollective> order_one_shot(const OneShotOrder& order,
                                                   const cuda::ContextRef& context) {
   if (!is_lingering() || largest_of(order.parts) > largest_one_shot_order) return nullptr;

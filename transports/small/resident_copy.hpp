@@ -11,7 +11,7 @@
 #include "transports/cuda/completion_flag.hpp"
 #include "transports/cuda/context.hpp"
 #include "transports/host/watch.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/resident_orders.hpp"
 
 namespace penstock::transports {
 

@@ -17,7 +17,7 @@
 #include "interpose/collectives/schedules/collective_blocks.hpp"
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/node/policy.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/resident_orders.hpp"
 
 namespace penstock::interpose {
 

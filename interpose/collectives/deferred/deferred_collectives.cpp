@@ -15,7 +15,7 @@
 #include "interpose/progress/user_request.hpp"
 #include "interpose/staging/library_call.hpp"
 #include "transports/host/in_call.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/resident_orders.hpp"
 
 namespace penstock::interpose {
 

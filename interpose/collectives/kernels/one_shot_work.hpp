@@ -7,7 +7,7 @@
 #include "transports/cuda/context.hpp"
 #include "transports/memory/buffer.hpp"
 #include "transports/one_shot/one_shot_collective.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/resident_orders.hpp"
 
 namespace penstock::interpose {
 

@@ -13,7 +13,7 @@
 #include "transports/copies/copy_pull.hpp"
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/in_call.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/resident.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
 

@@ -13,7 +13,7 @@
 #include "transports/host/in_call.hpp"
 #include "transports/ipc/reach.hpp"
 #include "transports/machine.hpp"
-#include "transports/small/small_copies.hpp"
+#include "transports/small/kernel_pull.hpp"
 
 namespace penstock::interpose {
 namespace {
