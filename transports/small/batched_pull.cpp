@@ -14,8 +14,6 @@
 #include "transports/host/recycled.hpp"
 #include "transports/small/batched_copy.hpp"
 #include "transports/small/kernel_pull.hpp"
-#include "transports/small/resident.hpp"
-#include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
 
 namespace penstock::transports {
@@ -233,18 +231,16 @@ class BatchedPull final : public Pull, public Recycled<BatchedPull> {
   bool finished_ = false;
 };
 
-/// A separate copy, counted while it is in flight.
-class LonePull final : public Pull {
+/// A copy made alone, counted while it is in flight.
+class CountedPull final : public Pull {
  public:
-  explicit LonePull(const Route& route) : route_(route) {}
-  ~LonePull() override { count_out(); }
-  LonePull(const LonePull&) = delete;
-  LonePull& operator=(const LonePull&) = delete;
-
-  /// The caller has counted it.
-  [[nodiscard]] Status start(const CopySource& source, const BufferView& destination) {
-    return start_alone(source, destination, route_.context, copy_);
+  CountedPull(Route route, std::unique_ptr<Pull> copy) : route_(std::move(route)), copy_(std::move(copy)) {
+    const std::lock_guard lock(pull_traffic().mutex);
+    ++pull_traffic().of(route_).in_flight;
   }
+  ~CountedPull() override { count_out(); }
+  CountedPull(const CountedPull&) = delete;
+  CountedPull& operator=(const CountedPull&) = delete;
 
   [[nodiscard]] Status advance(bool& finished) noexcept override {
     Status stepped = copy_->advance(finished);
@@ -266,34 +262,29 @@ class LonePull final : public Pull {
 
 }  // namespace
 
-bool suits_a_batch(const CopySource& source, const BufferView& destination, const cuda::ContextRef& context) {
+bool fits_a_batch(const CopySource& source, const BufferView& destination) noexcept {
   const std::uint64_t most =
       is_with_host(source, destination) ? tuning().host_batched_to : tuning().batched_to;
-  return source.bytes > 0 && source.bytes <= most &&
-         (suits_copy_kernels(source, destination, context) ||
-          suits_kernels_for_managed(source, destination, context)) &&
-         is_idle(destination);
+  return source.bytes > 0 && source.bytes <= most;
 }
 
-Status start_batched(const CopySource& source, const BufferView& destination, const cuda::ContextRef& context,
-                     std::unique_ptr<Pull>& pull) {
+std::unique_ptr<Pull> join_batch(const CopySource& source, const BufferView& destination,
+                                 const cuda::ContextRef& context) {
   const Route route{context, is_with_host(source, destination)};
-  std::unique_lock lock(pull_traffic().mutex);
+  const std::lock_guard lock(pull_traffic().mutex);
   Traffic& traffic = pull_traffic().of(route);
-  if (traffic.in_flight == 0 && traffic.open == nullptr) {
-    auto alone = std::make_unique<LonePull>(route);
-    ++traffic.in_flight;
-    lock.unlock();
-    Status started = alone->start(source, destination);
-    if (started.ok()) pull = std::move(alone);
-    return started;
-  }
+  if (traffic.in_flight == 0 && traffic.open == nullptr) return nullptr;
   if (traffic.open == nullptr) traffic.open = std::make_shared<Batch>(route);
   Batch& batch = *traffic.open;
-  pull = std::make_unique<BatchedPull>(traffic.open, batch.size(), source.keeper);
+  auto pull = std::make_unique<BatchedPull>(traffic.open, batch.size(), source.keeper);
   batch.add(item_of(source, destination));
   if (batch.has_enough()) traffic.look_after_open();
-  return {};
+  return pull;
+}
+
+std::unique_ptr<Pull> count_in_flight(const CopySource& source, const BufferView& destination,
+                                      const cuda::ContextRef& context, std::unique_ptr<Pull> alone) {
+  return std::make_unique<CountedPull>(Route{context, is_with_host(source, destination)}, std::move(alone));
 }
 
 void launch_collected() noexcept {

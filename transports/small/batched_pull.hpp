@@ -9,17 +9,20 @@
 
 namespace penstock::transports {
 
-/// Returns whether the copy can be part of a batch: it is small, between devices or between a device and
-/// pinned memory, and need not wait for other work.
-[[nodiscard]] bool suits_a_batch(const CopySource& source, const BufferView& destination,
-                                 const cuda::ContextRef& context);
+/// Returns whether the copy is small enough for a batch.
+[[nodiscard]] bool fits_a_batch(const CopySource& source, const BufferView& destination) noexcept;
 
-/// Starts a pull that suits_a_batch(). The first of a route is copied alone, at once. While it is in flight,
-/// others are collected into a batch, which is launched when it has stopped growing and the route is idle,
-/// when it holds enough, or after 20 µs. Thread: any; the pull one at a time. Errors: as CopyPull's;
-/// `declined` if the driver cannot run our kernels.
-[[nodiscard]] Status start_batched(const CopySource& source, const BufferView& destination,
-                                   const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
+/// Adds a copy, which kernels can make and which need not wait for other work, to the batch of its route
+/// (into one context, or between it and host memory); null if no other copy of the route is in flight or
+/// collected. A batch is launched when it has stopped growing and the route is idle, when it holds enough, or
+/// after 20 µs. Thread: any; the pull one at a time. Errors of the pull: as CopyPull's.
+[[nodiscard]] std::unique_ptr<Pull> join_batch(const CopySource& source, const BufferView& destination,
+                                               const cuda::ContextRef& context);
+
+/// Counts a copy that was started alone, until it ends: others join a batch meanwhile.
+[[nodiscard]] std::unique_ptr<Pull> count_in_flight(const CopySource& source, const BufferView& destination,
+                                                    const cuda::ContextRef& context,
+                                                    std::unique_ptr<Pull> alone);
 
 /// Launches the small pulls that are collected for a batch, as the caller will not step them for a while.
 /// Thread: any. Cost, if there are none: some ns.

@@ -304,17 +304,14 @@ Status update_by_resident_kernel(const UpdateOrder& order, const cuda::ContextRe
   return updated;
 }
 
-Status start_alone(const CopySource& source, const BufferView& destination, const cuda::ContextRef& context,
-                   std::unique_ptr<Pull>& pull) {
-  const bool suits = suits_resident_kernel(source, destination);
-  if (suits) pull = start_on_resident_kernel(source, destination, context);
+Status start_on_resident_kernel_or_otherwise(const CopySource& source, const BufferView& destination,
+                                             const cuda::ContextRef& context, std::unique_ptr<Pull>& pull) {
+  pull = start_on_resident_kernel(source, destination, context);
   if (pull != nullptr) return {};
   Status started = start_without_resident_kernel(source, destination, context, pull);
-  if (suits) {
-    const bool is_to_device = lives_on_device(destination.buffer.kind);
-    const void* known = is_to_device ? destination.buffer.pointer : source.pointer;
-    note_small_copy(context, known, suits_sharing(source, destination));
-  }
+  const bool is_to_device = lives_on_device(destination.buffer.kind);
+  const void* known = is_to_device ? destination.buffer.pointer : source.pointer;
+  note_small_copy(context, known, suits_sharing(source, destination));
   return started;
 }
 

@@ -27,17 +27,13 @@ void set_linger(std::uint64_t linger_ns) noexcept;
                                                              const BufferView& destination,
                                                              const cuda::ContextRef& context);
 
-/// Starts a copy alone: by the resident kernel if it suits_resident_kernel() and one is ready, else by the
-/// copy engine, or, for layouts in pieces, by a launch of its own. Errors: as CopyPull's,
+/// Starts such a copy by the resident kernel if one is ready, else by the copy engine, or, for layouts in
+/// pieces, by a launch of its own, and notes that the kernel could have made it. Errors: as CopyPull's,
 /// start_by_kernel()'s.
-[[nodiscard]] Status start_alone(const CopySource& source, const BufferView& destination,
-                                 const cuda::ContextRef& context, std::unique_ptr<Pull>& pull);
-
-/// Starts a copy within a device by the resident kernel; null if none is ready for it. Thread: any; the pull
-/// one at a time.
-[[nodiscard]] std::unique_ptr<Pull> copy_by_resident_kernel(const CopySource& source,
-                                                            const BufferView& destination,
-                                                            const cuda::ContextRef& context);
+[[nodiscard]] Status start_on_resident_kernel_or_otherwise(const CopySource& source,
+                                                           const BufferView& destination,
+                                                           const cuda::ContextRef& context,
+                                                           std::unique_ptr<Pull>& pull);
 
 /// Copies between a device and host memory, at once, if a resident kernel is ready and the application's
 /// earlier work is done. False: nothing was copied, for whatever reason. Thread: any.

@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "transports/copies/copy.hpp"
+#include "transports/copy_selection/start_copy.hpp"
 #include "transports/cuda/devices.hpp"
 #include "transports/host/guarded.hpp"
 #include "transports/host/watch.hpp"
 #include "transports/regions/region_pool.hpp"
-#include "transports/small/small_copies.hpp"
 #include "transports/staged/staged_send.hpp"
 #include "transports/stream_order/earlier_work.hpp"
 #include "transports/stream_order/readiness.hpp"
@@ -143,7 +143,7 @@ class RegionSend final : public StagedSend {
     room.buffer.kind = BufferKind::pinned;
     room.buffer.range_base = reinterpret_cast<CUdeviceptr>(ring_.data);
     room.buffer.range_bytes = ring_.bytes;
-    Status started = start_small_copy(source, room, context_, joint_);
+    Status started = start_copy(source, room, context_, joint_);
     if (started.code() == Code::declined) return {};
     if (joint_ != nullptr) issued_ = payload_bytes_;
     return started;

@@ -11,9 +11,9 @@
 #include "interpose/protocol/sending.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/copies/copy_pull.hpp"
+#include "transports/copy_selection/start_copy.hpp"
 #include "transports/cuda/shared_gpus.hpp"
 #include "transports/host/in_call.hpp"
-#include "transports/small/resident.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/tuning/tuning.hpp"
 
@@ -94,13 +94,8 @@ bool MessageRun::copy(const void* from, const BlockPlace& block, void* to, const
   note_gpu_use();
   const transports::CopySource memory{source.first_byte(), source.layout.bytes()};
   const transports::cuda::ContextRef& context = transports::cuda::Context::of(destination.buffer);
-  own_copies_.reserve(own_copies_.size() + 1);
-  if (auto standing_by = transports::copy_by_resident_kernel(memory, destination, context)) {
-    own_copies_.push_back(std::move(standing_by));
-    return true;
-  }
-  auto pull = std::make_unique<transports::CopyPull>(memory, destination, context);
-  if (!pull->start().ok()) return false;
+  std::unique_ptr<transports::Pull> pull;
+  if (!transports::start_copy(memory, destination, context, pull).ok()) return false;
   own_copies_.push_back(std::move(pull));
   return true;
 }
