@@ -262,6 +262,8 @@ int detach_memory(Window& window, const void* base) {
 int free_window(const std::shared_ptr<Window>& window, MPI_Win* handle) {
   if (const int code = epochs::end_all(*window); code != MPI_SUCCESS) return code;
   window->note_freed();
+  // before the others free it, which they do once all have come to the library's call
+  if (window->attributes().flavor == MPI_WIN_FLAVOR_ALLOCATE) window->close_members();
   // the program's functions that delete attributes may still ask about the window
   const MPI_Win freed = *handle;
   const int code = PMPI_Win_free(handle);

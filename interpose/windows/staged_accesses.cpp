@@ -1,6 +1,8 @@
 #include "interpose/windows/staged_accesses.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -10,7 +12,6 @@
 #include "transports/host/in_call.hpp"
 
 namespace penstock::interpose {
-namespace {
 
 /// The stand-ins of one operation. Whoever comes first ends it: a synchronising call or the request.
 class StagedAccess {
@@ -31,6 +32,10 @@ class StagedAccess {
     is_over_ = true;
     return status_;
   }
+  [[nodiscard]] bool is_over() noexcept {
+    const std::lock_guard guard(mutex_);
+    return is_over_;
+  }
   int raise(const Status& status) const { return call_.raise(status); }
 
  private:
@@ -41,6 +46,8 @@ class StagedAccess {
   bool is_over_ = false;
   Status status_;
 };
+
+namespace {
 
 /// Never destroyed, as static destructors may use windows.
 struct StagedAccesses {
@@ -54,11 +61,10 @@ StagedAccesses& staged_accesses() {
 
 std::atomic<std::size_t> staged_access_count{0};
 
-/// Forgets one that is over.
-void forget(const std::shared_ptr<StagedAccess>& access) {
+void forget_ended() {
   StagedAccesses& accesses = staged_accesses();
   const std::lock_guard guard(accesses.lock);
-  std::erase(accesses.all, access);
+  std::erase_if(accesses.all, [](const auto& access) { return access->is_over(); });
   staged_access_count.store(accesses.all.size(), std::memory_order_release);
 }
 
@@ -71,7 +77,7 @@ class PendingStagedAccess final : public Pending {
     const transports::AsOfCall as_of_call(since_ns_);
     if (!stream_order_wait_.is_over([this] { return access_->may_end_now(); })) return false;
     status_ = access_->end();
-    forget(access_);
+    forget_ended();
     return true;
   }
   int complete(MPI_Status&, int code) override {
@@ -102,24 +108,22 @@ void keep_staged_access(MPI_Win window, int target, StagedCall call, MPI_Request
   if (request != nullptr) attach(request, std::make_unique<PendingStagedAccess>(std::move(access)));
 }
 
-int end_staged_accesses(const char* mpi_call, MPI_Win window, std::optional<int> target,
-                        const ErrorTarget& errors) {
-  if (!has_staged_accesses()) return MPI_SUCCESS;
-  std::vector<std::shared_ptr<StagedAccess>> ended;
-  {
-    StagedAccesses& accesses = staged_accesses();
-    const std::lock_guard guard(accesses.lock);
-    std::erase_if(accesses.all, [&](std::shared_ptr<StagedAccess>& access) {
-      if (!access->is_of(window, target)) return false;
-      ended.push_back(access);
-      return true;
-    });
-    staged_access_count.store(accesses.all.size(), std::memory_order_release);
-  }
+StagedAccessList staged_accesses_of(MPI_Win window, std::optional<int> target) {
+  StagedAccessList found;
+  if (!has_staged_accesses()) return found;
+  StagedAccesses& accesses = staged_accesses();
+  const std::lock_guard guard(accesses.lock);
+  std::ranges::copy_if(accesses.all, std::back_inserter(found),
+                       [&](const auto& access) { return access->is_of(window, target); });
+  return found;
+}
+
+int end_staged_accesses(const char* mpi_call, const StagedAccessList& completed, const ErrorTarget& errors) {
   Status first;
-  for (const auto& access : ended) {
+  for (const auto& access : completed) {
     if (const Status status = access->end(); first.ok()) first = status;
   }
+  forget_ended();
   return first.ok() ? MPI_SUCCESS : errors.raise_status(mpi_call, first);
 }
 

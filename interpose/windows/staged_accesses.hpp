@@ -5,11 +5,13 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "interpose/binding/function_names.hpp"
 #include "interpose/calls/call_scope.hpp"
@@ -22,10 +24,16 @@ namespace penstock::interpose {
 /// completes it too. Errors: std::bad_alloc.
 void keep_staged_access(MPI_Win window, int target, StagedCall call, MPI_Request* request);
 
-/// Called after the MPI library has completed operations on a target (none: on all). Copies back what it
-/// wrote. Cost, if there are none: a load. Returns the code of the call, after raising an error on `errors`.
-int end_staged_accesses(const char* mpi_call, MPI_Win window, std::optional<int> target,
-                        const ErrorTarget& errors);
+class StagedAccess;
+using StagedAccessList = std::vector<std::shared_ptr<StagedAccess>>;
+
+/// Returns what has stand-ins and has begun on a target (none: on all). Cost, if there are none: a load.
+/// Errors: std::bad_alloc.
+[[nodiscard]] StagedAccessList staged_accesses_of(MPI_Win window, std::optional<int> target);
+
+/// Called after the MPI library has completed these operations. Copies back what it wrote. Returns the code
+/// of the call, after raising an error on `errors`.
+int end_staged_accesses(const char* mpi_call, const StagedAccessList& completed, const ErrorTarget& errors);
 
 /// Returns whether some operation on a window of the library's has stand-ins. Cost: a load.
 [[nodiscard]] bool has_staged_accesses() noexcept;
@@ -71,6 +79,7 @@ template <Function function, typename Library, typename... Arguments>
 int access_by_library(CallScope& scope, MPI_Win window, Library library, Arguments... arguments) {
   constexpr WindowBuffers buffers = window_buffers_of(function);
   std::tuple<Arguments...> all(arguments...);
+  if (std::get<place_of_target<buffers>>(all) == MPI_PROC_NULL) return library(arguments...);
   bool is_staged = false;
   for_each_window_buffer<buffers>(all, [&](const void* buffer, MPI_Count count, MPI_Datatype datatype, bool) {
     is_staged = is_staged || (count > 0 && is_out_of_reach(buffer, count, datatype));
@@ -111,23 +120,25 @@ int call_completing(MPI_Win window, Library library, [[maybe_unused]] const Argu
 /// Calls the library, and ends what a synchronising call completes.
 template <Function function, typename Library, typename... Arguments>
 int synchronise_by_library(MPI_Win window, Library library, const Arguments&... arguments) {
-  const int code = call_completing<function>(window, library, arguments...);
-  if (code != MPI_SUCCESS) return code;
   constexpr std::string_view name = name_of(function);
-  // a freed window has no handler any more
-  [[maybe_unused]] const ErrorTarget errors =
-      name == "MPI_Win_free" ? ErrorTarget::of(MPI_COMM_NULL) : ErrorTarget::of_window(window);
   constexpr bool has_target =
       name == "MPI_Win_unlock" || name == "MPI_Win_flush" || name == "MPI_Win_flush_local";
   constexpr bool completes = has_target || name == "MPI_Win_fence" || name == "MPI_Win_complete" ||
                              name == "MPI_Win_unlock_all" || name == "MPI_Win_flush_all" ||
                              name == "MPI_Win_flush_local_all" || name == "MPI_Win_free";
+  // another thread may begin others meanwhile, which this call need not complete
+  StagedAccessList begun;
   if constexpr (has_target) {
-    return end_staged_accesses(name_of(function), window, std::get<0>(std::tie(arguments...)), errors);
+    begun = staged_accesses_of(window, std::get<0>(std::tie(arguments...)));
   } else if constexpr (completes) {
-    return end_staged_accesses(name_of(function), window, {}, errors);
+    begun = staged_accesses_of(window, {});
   }
-  return code;
+  const int code = call_completing<function>(window, library, arguments...);
+  if (code != MPI_SUCCESS || begun.empty()) return code;
+  // a freed window has no handler any more
+  const ErrorTarget errors =
+      name == "MPI_Win_free" ? ErrorTarget::of(MPI_COMM_NULL) : ErrorTarget::of_window(window);
+  return end_staged_accesses(name_of(function), begun, errors);
 }
 
 }  // namespace penstock::interpose

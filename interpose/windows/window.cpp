@@ -37,6 +37,16 @@ Window::Window(MPI_Win handle, std::size_t rank, WindowMemory memory, SharedWord
   epochs_.completions_seen.resize(size());
 }
 
+std::size_t Window::first_with_memory() const noexcept {
+  const auto found =
+      std::ranges::find_if(memory_.members, [](const auto& member) { return member->bytes() != 0; });
+  return found == memory_.members.end() ? 0 : static_cast<std::size_t>(found - memory_.members.begin());
+}
+
+void Window::close_members() noexcept {
+  for (const auto& member : memory_.members) member->close();
+}
+
 bool Window::may_access(std::size_t target) {
   const std::lock_guard lock(mutex_);
   switch (epochs_.access) {

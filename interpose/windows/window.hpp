@@ -100,6 +100,10 @@ class Window {
   [[nodiscard]] const std::shared_ptr<MemberMemory>& member(std::size_t rank) const noexcept {
     return memory_.members[rank];
   }
+  /// Returns the lowest rank that has memory in the window; 0 if none has. Not of a dynamic window.
+  [[nodiscard]] std::size_t first_with_memory() const noexcept;
+  /// Unmaps the members' memory, behind the last access.
+  void close_members() noexcept;
   /// Null if the window is not dynamic.
   [[nodiscard]] DynamicMemory* dynamic() const noexcept { return memory_.dynamic.get(); }
   [[nodiscard]] const SharedWords& words() const noexcept { return words_; }

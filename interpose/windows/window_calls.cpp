@@ -98,9 +98,10 @@ int carry_out_on_window([[maybe_unused]] CallScope& scope, Library library, Argu
   const auto by_library = [&] { return library(arguments...); };
   const auto among_all = [&] { return among_others<function>(by_library, arguments...); };
   if constexpr (is_named<function>("MPI_Win_create")) {
-    const auto over_memory = [&](void* base) {
+    const auto over_memory = [&](void* base, MPI_Aint size) {
       auto given = std::tuple(arguments...);
       std::get<0>(given) = base;
+      std::get<1>(given) = size;
       return among_others<function>([&] { return std::apply(library, given); }, arguments...);
     };
     return make_recorded<function>(

@@ -118,6 +118,7 @@ inline constexpr auto detached = [](const OwnWindowCall& call, MPI_Win, const vo
 };
 
 /// As MPI-4.1 has it for windows that are not of MPI_Win_allocate_shared: only a rank's own memory is known.
+/// MPI_PROC_NULL names the lowest rank that has some.
 inline constexpr auto queried_as_shared = [](const OwnWindowCall& call, MPI_Win, int rank, MPI_Aint* size,
                                              auto* unit, void* base) -> int {
   Window& window = *call.window;
@@ -125,9 +126,11 @@ inline constexpr auto queried_as_shared = [](const OwnWindowCall& call, MPI_Win,
   if (rank != MPI_PROC_NULL && (rank < 0 || static_cast<std::size_t>(rank) >= window.size()))
     return window.raise(MPI_ERR_RANK);
   const WindowAttributes& own = window.attributes();
-  const bool is_own = rank >= 0 && static_cast<std::size_t>(rank) == window.rank();
+  const std::size_t asked =
+      rank == MPI_PROC_NULL ? window.first_with_memory() : static_cast<std::size_t>(rank);
+  const bool is_own = asked == window.rank();
   *size = is_own ? own.size : 0;
-  *unit = own.unit;
+  *unit = static_cast<std::remove_pointer_t<decltype(unit)>>(window.member(asked)->unit());
   *static_cast<void**>(base) = is_own ? own.base : nullptr;
   return MPI_SUCCESS;
 };
@@ -181,7 +184,7 @@ PENSTOCK_OWN_ONE(Win_free,
 inline constexpr const char* members_elsewhere =
     "members of the window are on other nodes, or run without Penstock";
 
-/// `by_library(base)` calls the MPI library with that memory.
+/// `by_library(base, size)` calls the MPI library with that memory.
 template <typename Library>
 int create_window(const char* mpi_call, Library by_library, void* base, MPI_Aint size, MPI_Aint unit,
                   MPI_Info info, MPI_Comm communicator, MPI_Win* handle) {
@@ -190,11 +193,15 @@ int create_window(const char* mpi_call, Library by_library, void* base, MPI_Aint
   if (maker_of(arguments) == Maker::ours) {
     if (const std::optional<int> code = make_window(arguments, handle, why_not)) return *code;
   }
-  if (size <= 0 || !is_out_of_reach(base)) return by_library(base);
-  int code = MPI_SUCCESS;
-  const auto window = prepare_public_copy(mpi_call, communicator, base, size, why_not, code);
-  if (window == nullptr) return code;
-  code = by_library(window->memory.address());
+  if (size <= 0 || !is_out_of_reach(base)) return by_library(base, size);
+  Status prepared;
+  const auto window = prepare_public_copy(communicator, base, size, why_not, prepared);
+  if (window == nullptr) {
+    // the others wait in the call, and for this member to free the window, too, in which it has no bytes
+    by_library(nullptr, 0);
+    return raise_status(communicator, mpi_call, prepared);
+  }
+  const int code = by_library(window->memory.address(), size);
   if (code == MPI_SUCCESS) separate_windows().note(*handle, window);
   return code;
 }

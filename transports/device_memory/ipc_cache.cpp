@@ -104,6 +104,12 @@ void IpcCache::drop(const std::shared_ptr<const MappedRange>& mapped) {
   move_if(ranges_, retired_, [&](const auto& each) { return each == mapped; });
 }
 
+void IpcCache::unmap_dropped() {
+  Ranges dropped;  // unmapped after the lock is released
+  const std::lock_guard lock(mutex_);
+  take_retired(dropped);
+}
+
 void IpcCache::clear() noexcept {
   Ranges dropped;
   Ranges retired;

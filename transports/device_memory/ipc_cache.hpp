@@ -67,8 +67,11 @@ class IpcCache {
                            std::shared_ptr<const MappedRange>& mapped);
   /// Returns true if the range is mapped in that context, so that map() asks the driver for nothing.
   [[nodiscard]] bool knows(const RemoteRange& range, const ContextRef& context);
-  /// Never returns a range again that turned out to be useless; it is unmapped by a later call of map().
+  /// Never returns a range again that turned out to be useless; it is unmapped by a later call of map(), or
+  /// by unmap_dropped().
   void drop(const std::shared_ptr<const MappedRange>& mapped);
+  /// Unmaps what was dropped and is out of use, if the GPU is quiet.
+  void unmap_dropped();
   void clear() noexcept;
   /// Returns the number of mappings, those out of use included.
   [[nodiscard]] std::size_t size() const;

@@ -175,6 +175,18 @@ bool lies_within(const Layout& where, std::uint64_t bytes) noexcept {
   return where.bytes() == 0 || (span.begin >= 0 && static_cast<std::uint64_t>(span.end) <= bytes);
 }
 
+void MemberMemory::close() noexcept {
+  if (mapped_ == nullptr) return;
+  reached_.reset();
+  // without memory the mapping is kept, as if the GPU were at work
+  static_cast<void>(transports::guarded([&]() -> Status {
+    transports::cuda::IpcCache::of_process().drop(mapped_);
+    mapped_.reset();
+    transports::cuda::IpcCache::of_process().unmap_dropped();
+    return {};
+  }));
+}
+
 bool MemberMemory::leads_to(const MemberMemory& behind) const noexcept {
   if (record_.offer.kind != behind.record_.offer.kind) return false;
   if (record_.offer.kind == BufferKind::pageable || !reached_) return true;

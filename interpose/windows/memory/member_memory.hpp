@@ -42,7 +42,11 @@ class MemberMemory {
   /// Finds the way to the memory and tries it. Returns null, or why there is none: a literal.
   [[nodiscard]] const char* open() noexcept;
 
+  /// Unmaps memory that its process is about to free, if the GPU is quiet. It is not accessed any more.
+  void close() noexcept;
+
   [[nodiscard]] std::int64_t unit() const noexcept { return record_.unit; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return record_.bytes; }
   [[nodiscard]] bool is_own() const noexcept { return is_own_; }
   /// Returns whether all bytes of a layout, counted from the memory's base, are in it.
   [[nodiscard]] bool holds(const transports::Layout& where) const noexcept {

@@ -44,7 +44,9 @@ bool PublicCopy::is_freed() const noexcept {
   return !transports::lives_on_device(transports::inspect(base_).kind);
 }
 
-Status PublicCopy::clear() noexcept {
+Status PublicCopy::begin_alike() noexcept {
+  // MPICH and Open MPI may give memory that another window has used
+  std::memcpy(start_of(known_), public_, bytes_);
   return transports::guarded([&] {
     const BufferView all{.buffer = transports::inspect(base_), .layout = Layout::contiguous(bytes_)};
     return transports::upload(all, known_.address());

@@ -25,9 +25,9 @@ class PublicCopy {
   /// Returns true once the program has freed the device memory: nobody reads what others have put.
   [[nodiscard]] bool is_freed() const noexcept;
 
-  /// Clears the device memory, which nobody uses yet, so that nothing of it is taken for stored by the
-  /// program.
-  [[nodiscard]] Status clear() noexcept;
+  /// Begins with what the given public copy holds, also in device memory, which nobody uses yet: what differs
+  /// later was stored.
+  [[nodiscard]] Status begin_alike() noexcept;
   /// Waits, with progress, for what is queued on the memory's GPU. Then what has changed in device memory
   /// since the last call goes to the public copy, and what has changed there goes to device memory. Bytes
   /// that are changed meanwhile are copied by this call or by the next. Cost: a copy of the whole device

@@ -26,16 +26,13 @@ WindowTable<SeparateWindow>& separate_windows() noexcept {
   return all;
 }
 
-std::shared_ptr<SeparateWindow> prepare_public_copy(const char* mpi_call, MPI_Comm communicator, void* base,
-                                                    MPI_Aint size, const char* why, int& code) {
+std::shared_ptr<SeparateWindow> prepare_public_copy(MPI_Comm communicator, void* base, MPI_Aint size,
+                                                    const char* why, Status& prepared) {
   auto window = std::make_shared<SeparateWindow>(base, static_cast<std::size_t>(size), why);
-  Status status = window->memory.address() == nullptr
-                      ? Status{Code::out_of_memory, "the public copy of a window's device memory"}
-                      : window->memory.make_alike(why);
-  if (!status.ok()) {
-    code = ErrorTarget::of(communicator).raise_status(mpi_call, status);
-    return nullptr;
-  }
+  prepared = window->memory.address() == nullptr
+                 ? Status{Code::out_of_memory, "the public copy of a window's device memory"}
+                 : window->memory.make_alike(why);
+  if (!prepared.ok()) return nullptr;
   note_separate(*window, communicator);
   return window;
 }
@@ -54,7 +51,7 @@ std::shared_ptr<SeparateWindow> allocate_private_copy(MPI_Comm communicator, MPI
   if (status.ok()) {
     window = std::make_shared<SeparateWindow>(std::move(memory), bytes, public_copy, why);
     status = window->memory.address() == nullptr ? Status{Code::out_of_memory, "a copy of a window's memory"}
-                                                 : window->memory.clear();
+                                                 : window->memory.begin_alike();
   }
   if (!status.ok()) {
     notice_refusal("MPI_Win_allocate gives host memory", status);

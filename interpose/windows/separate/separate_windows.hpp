@@ -37,11 +37,11 @@ struct SeparateWindow {
 
 [[nodiscard]] WindowTable<SeparateWindow>& separate_windows() noexcept;
 
-/// Prepares the public copy of device memory of MPI_Win_create, and says on a line why there is one. Null
-/// after raising an error on the communicator: then `code` is the call's. Errors: std::bad_alloc.
-[[nodiscard]] std::shared_ptr<SeparateWindow> prepare_public_copy(const char* mpi_call, MPI_Comm communicator,
-                                                                  void* base, MPI_Aint size, const char* why,
-                                                                  int& code);
+/// Prepares the public copy of device memory of MPI_Win_create, and says on a line why there is one. Null if
+/// there is none: then `prepared` says why. Errors: std::bad_alloc.
+[[nodiscard]] std::shared_ptr<SeparateWindow> prepare_public_copy(MPI_Comm communicator, void* base,
+                                                                  MPI_Aint size, const char* why,
+                                                                  Status& prepared);
 
 /// Makes device memory for this member of MPI_Win_allocate, for whose window `handle` the library has
 /// allocated host memory: the public copy. Null after saying on a line why there is none: then the member's

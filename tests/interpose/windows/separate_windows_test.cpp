@@ -240,6 +240,16 @@ TEST_F(SeparateWindows, that_were_allocated_are_filled_before_all_members_have_t
   }
 }
 
+TEST_F(SeparateWindows, keep_what_is_stored_while_nothing_comes_from_nobody) {
+  const WindowOf<int> window(MemoryKind::device, count, 0);
+  Elements<int> ghost(MemoryKind::device, count, -1);
+  MPI_Win_fence(0, window.get());
+  MPI_Get(ghost.data(), count, MPI_INT, MPI_PROC_NULL, 0, count, MPI_INT, window.get());
+  ghost.set(std::vector<int>(count, 5));
+  MPI_Win_fence(0, window.get());
+  EXPECT_EQ(ghost.get(), std::vector<int>(count, 5));
+}
+
 TEST_F(SeparateWindows, bring_what_was_put_until_they_are_freed) {
   Elements<int> memory(MemoryKind::device, count, -1);
   MPI_Win window = MPI_WIN_NULL;

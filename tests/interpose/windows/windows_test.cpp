@@ -58,6 +58,7 @@ TEST(DeviceWindows, share_no_memory_but_the_members_own) {
     EXPECT_EQ(MPI_Win_shared_query(window.get(), member, &size, &unit, static_cast<void*>(&base)),
               MPI_SUCCESS);
     EXPECT_EQ(size, member == rank() ? 1200 : 0);
+    EXPECT_EQ(unit, 4);
     EXPECT_EQ(base, member == rank() ? window.elements().data() : nullptr);
   }
   MPI_Aint size = -1;
@@ -65,6 +66,22 @@ TEST(DeviceWindows, share_no_memory_but_the_members_own) {
   void* base = nullptr;
   EXPECT_EQ(class_of(MPI_Win_shared_query(window.get(), ranks(), &size, &unit, static_cast<void*>(&base))),
             MPI_ERR_RANK);
+}
+
+TEST(DeviceWindows, have_the_lowest_rank_with_memory_in_the_place_of_none) {
+  const Elements<char> memory(MemoryKind::device, 300);
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_create(rank() == 0 ? nullptr : memory.data(), rank() == 0 ? 0 : 300, 1 + rank(), MPI_INFO_NULL,
+                 MPI_COMM_WORLD, &window);
+  MPI_Aint size = -1;
+  int unit = -1;
+  void* base = nullptr;
+  EXPECT_EQ(MPI_Win_shared_query(window, MPI_PROC_NULL, &size, &unit, static_cast<void*>(&base)),
+            MPI_SUCCESS);
+  EXPECT_EQ(size, rank() == 1 ? 300 : 0);
+  EXPECT_EQ(unit, 2);
+  EXPECT_EQ(base, rank() == 1 ? memory.data() : nullptr);
+  MPI_Win_free(&window);
 }
 
 /// The library's own window, which it frees, has no memory.
