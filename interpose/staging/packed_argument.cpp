@@ -1,6 +1,8 @@
 #include "interpose/staging/packed_argument.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "interpose/binding/mpi_details.hpp"
 #include "interpose/calls/errors.hpp"
@@ -8,12 +10,19 @@
 #include "interpose/datatypes/datatype_layout.hpp"
 #include "interpose/staging/staged_argument.hpp"
 #include "transports/copy_selection/blocking_copy.hpp"
+#include "transports/host/in_call.hpp"
 #include "transports/stream_order/readiness.hpp"
 
 namespace penstock::interpose {
 
 using transports::BufferKind;
 using transports::BufferView;
+
+bool pack_into_few_blocks(MPI_Count count, MPI_Datatype datatype, const ByteRange& as_they_lie) {
+  constexpr std::size_t few = 4096;
+  const std::size_t packed = layout_of(datatype, 1).blocks().size() * static_cast<std::size_t>(count);
+  return packed <= std::max(few, 2 * as_they_lie.layout().blocks().size());
+}
 
 void PackedArgument::add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t address) {
   if (count <= 0) return;
@@ -55,14 +64,15 @@ Status PackedArgument::open(bool is_read, bool is_written) {
     return {Code::declined, "2 GiB or more at absolute addresses, with displacements that are ints"};
   memory_ = HostMemory::take(spaced_ == 0 ? layout_.bytes() : spaced_ * extent_);
   if (memory_.data() == nullptr) return {Code::out_of_memory, "staging"};
+  if (layout_.bytes() != 0) view_ = absolute_view(std::exchange(layout_, {}));
   return {};
 }
 
 Status PackedArgument::fetch(const char* why) const {
   if (!is_read_) return {};
-  const BufferView view = absolute_view(layout_);
-  Status copied = staged_copy(layout_.bytes(), view.buffer.kind, BufferKind::pageable, why,
-                              [&] { return transports::download(memory_.data(), view); });
+  const BufferView& from = view();
+  Status copied = staged_copy(from.layout.bytes(), from.buffer.kind, BufferKind::pageable, why,
+                              [&] { return transports::download(memory_.data(), from); });
   if (!copied.ok()) return copied;
   for (std::size_t element = spaced_; element-- > 0;) {
     std::memmove(memory_.data() + element * extent_, memory_.data() + element * element_bytes_,
@@ -77,13 +87,19 @@ Status PackedArgument::write_back(const char* why) const {
     std::memmove(memory_.data() + element * element_bytes_, memory_.data() + element * extent_,
                  element_bytes_);
   }
-  const BufferView view = absolute_view(layout_);
-  return staged_copy(layout_.bytes(), BufferKind::pageable, view.buffer.kind, why,
-                     [&] { return transports::upload(view, memory_.data()); });
+  const BufferView& to = view();
+  return staged_copy(to.layout.bytes(), BufferKind::pageable, to.buffer.kind, why,
+                     [&] { return transports::upload(to, memory_.data()); });
 }
 
 bool PackedArgument::is_idle() const {
-  return transports::is_idle(absolute_view(layout_));
+  return transports::is_idle(view());
+}
+
+const BufferView& PackedArgument::view() const {
+  view_.handed_over_ns = transports::time_of_call_ns();
+  if (!view_.is_scattered()) view_.buffer = transports::inspect(view_.buffer.pointer);
+  return view_;
 }
 
 }  // namespace penstock::interpose

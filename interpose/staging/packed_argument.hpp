@@ -20,6 +20,12 @@
 
 namespace penstock::interpose {
 
+class ByteRange;
+
+/// Returns whether packed elements have hardly more blocks than where they lie, in no order: those of several
+/// blocks each have as many for each element.
+[[nodiscard]] bool pack_into_few_blocks(MPI_Count count, MPI_Datatype datatype, const ByteRange& as_they_lie);
+
 /// Owns the memory, and the datatypes and arrays that describe it; a move does not relocate these. Unit:
 /// bytes. Thread: one at a time. Errors: as a Status; throws std::bad_alloc, UnreadableDatatype.
 class PackedArgument {
@@ -30,7 +36,7 @@ class PackedArgument {
 
   /// Adds a block behind the earlier ones.
   void add(MPI_Count count, MPI_Datatype datatype, std::ptrdiff_t address);
-  /// Returns the bytes of all blocks so far.
+  /// Returns the bytes of all blocks so far. Before open().
   [[nodiscard]] std::ptrdiff_t bytes() const noexcept { return static_cast<std::ptrdiff_t>(layout_.bytes()); }
 
   /// Returns the datatype that describes elements of `datatype` in the stand-in.
@@ -58,10 +64,13 @@ class PackedArgument {
  private:
   [[nodiscard]] MPI_Datatype make(std::size_t bytes, std::size_t extent);
   [[nodiscard]] bool is_idle() const;
+  /// Returns the blocks as they lie now: their memory may have been freed since open().
+  [[nodiscard]] const transports::BufferView& view() const;
 
   HostMemory memory_;
   std::ptrdiff_t base_;
-  transports::Layout layout_;  ///< of absolute addresses
+  transports::Layout layout_;            ///< of absolute addresses, until open()
+  mutable transports::BufferView view_;  ///< from open() on: finding many blocks' allocations takes long
   bool is_read_ = false;
   bool is_written_ = false;
   std::vector<ByteDatatype> made_;

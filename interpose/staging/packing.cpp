@@ -14,9 +14,14 @@ namespace {
 using transports::Buffer;
 using transports::BufferView;
 
-/// Returns whether the MPI library's packed form is that of messages here: the bytes one behind the other, in
-/// the order of the type map, and nothing else. MPICH and Open MPI pack so where all ranks have one
-/// representation.
+/// Returns whether copies of one context reach both.
+bool are_of_one_context(const BufferView& elements, const Buffer& packed) noexcept {
+  return !elements.is_scattered() && belongs_to_context(elements.buffer.kind) &&
+         belongs_to_context(packed.kind) && elements.buffer.context == packed.context;
+}
+
+}  // namespace
+
 bool library_packs_plainly() {
   static const bool does = [] {
     const std::array<int, 3> values = {11, 22, 33};
@@ -34,14 +39,6 @@ bool library_packs_plainly() {
   }();
   return does;
 }
-
-/// Returns whether copies of one context reach both.
-bool are_of_one_context(const BufferView& elements, const Buffer& packed) noexcept {
-  return !elements.is_scattered() && belongs_to_context(elements.buffer.kind) &&
-         belongs_to_context(packed.kind) && elements.buffer.context == packed.context;
-}
-
-}  // namespace
 
 std::optional<PackedCopy> pack_on_device(Packing packing, const Elements& elements,
                                          const PackingBuffer& packed) {

@@ -12,6 +12,11 @@
 
 namespace penstock::interpose {
 
+/// Returns whether the MPI library's packed form is that of messages here: the bytes one behind the other, in
+/// the order of the type map, and nothing else. MPICH and Open MPI pack so where all ranks have one
+/// representation.
+[[nodiscard]] bool library_packs_plainly();
+
 struct Elements {
   const void* buffer;
   MPI_Count count;

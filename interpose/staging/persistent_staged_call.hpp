@@ -25,6 +25,7 @@ class PersistentStagedCall final : public Recipe {
   int start(const CallScope&, Operation& operation) override {
     if (const Status fetched = call_->fetch(); !fetched.ok()) return call_->raise(fetched);
     auto pending = std::make_unique<PendingStagedCall>(call_);
+    pending->look_at_gpu();
     const int code = PMPI_Start(&request_);
     if (code == MPI_SUCCESS)
       operation = {.request = request_, .pending = std::move(pending), .is_persistent = true};

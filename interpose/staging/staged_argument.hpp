@@ -55,6 +55,7 @@ class StagedArgument {
   [[nodiscard]] Status fetch(const char* why) const { return fetch(read_, why); }
   /// Returns the address that the MPI library gets instead of the user's.
   [[nodiscard]] void* address() const noexcept { return reinterpret_cast<void*>(origin_); }
+  [[nodiscard]] bool is_written() const noexcept { return written_.bytes() != 0; }
   /// Replaces the region that was written by a smaller one within it.
   void set_written(const ByteRange& written) { written_ = written.layout(); }
   /// Return whether the application's earlier work is complete on the GPUs of the bytes that are read, or

@@ -52,7 +52,8 @@ void StagedCall::stage(const void*& buffer, const ByteRange& read, const ByteRan
 
 void StagedCall::narrow(const void* address, std::ptrdiff_t bytes, std::ptrdiff_t offset) noexcept {
   for (StagedArgument& buffer : buffers_) {
-    if (buffer.address() != address) continue;
+    // another stand-in, which spans other bytes, may have the same origin
+    if (buffer.address() != address || !buffer.is_written()) continue;
     try {
       buffer.set_written(ByteRange::of_bytes(bytes, offset));
     } catch (const std::bad_alloc&) {

@@ -39,19 +39,19 @@ template <typename Count>
   };
 }
 
-/// Marks a `pack` of a call for which elements are their bytes, whatever their places: their stand-in is
-/// packed also where addresses are not absolute, as one with their gaps would touch a page for each row.
-template <typename Pack>
+/// Is a `pack` for calls to which elements are their bytes, whatever their places: it packs also where
+/// addresses are not absolute, as a stand-in with the elements' gaps would touch a page for each row.
+template <typename Count>
 struct WhereverTheyLie {
-  Pack pack;
-  void operator()(PackedArgument& packed) const { pack(packed); }
+  Count count;
+  MPI_Datatype& datatype;
+  void operator()(PackedArgument& packed) const { packed_elements(count, datatype)(packed); }
+  [[nodiscard]] bool packs_in_place_of(const ByteRange& as_they_lie) const {
+    return pack_into_few_blocks(count, datatype, as_they_lie);
+  }
 };
-template <typename Pack>
-WhereverTheyLie(Pack) -> WhereverTheyLie<Pack>;
-template <typename Pack>
-inline constexpr bool packs_everywhere = false;
-template <typename Pack>
-inline constexpr bool packs_everywhere<WhereverTheyLie<Pack>> = true;
+template <typename Count>
+WhereverTheyLie(Count, MPI_Datatype&) -> WhereverTheyLie<Count>;
 
 /// Owns the stand-ins until finish(). Errors: kept until fetch(); throws none.
 class StagedCall {
@@ -61,8 +61,9 @@ class StagedCall {
 
   /// Each replaces `buffer` by the address of its stand-in if it is on a device. `region` returns the
   /// ByteRange that the call reads or writes, and is not called for host buffers. `pack(a PackedArgument)` is
-  /// called if addresses are absolute, or for WhereverTheyLie: it adds all blocks that the call may read or
-  /// write and replaces the arguments that describe them. Without it, the stand-in spans all addresses.
+  /// called if addresses are absolute, or as WhereverTheyLie has it: it adds all blocks that the call may
+  /// read or write and replaces the arguments that describe them. Without it, the stand-in spans all
+  /// addresses.
   template <typename Pointer, typename Reads, typename Pack = AsItLies>
   void read(Pointer& buffer, Reads region, Pack pack = {}) {
     use(
@@ -131,7 +132,10 @@ void StagedCall::use(Pointer& buffer, Reads reads, Writes writes, [[maybe_unused
     const void* replaced = buffer;
     std::optional<PackedArgument> packed;
     if constexpr (!std::is_same_v<Pack, AsItLies>) {
-      if (absolute || packs_everywhere<Pack>) pack(packed.emplace(absolute ? MPI_BOTTOM : buffer));
+      bool is_packed = absolute;
+      if constexpr (requires { pack.packs_in_place_of(read); })
+        is_packed = absolute || pack.packs_in_place_of(read.empty() ? written : read);
+      if (is_packed) pack(packed.emplace(absolute ? MPI_BOTTOM : buffer));
     }
     stage(replaced, read, written, std::move(packed));
     buffer = const_cast<Pointer>(static_cast<const void*>(replaced));

@@ -2,6 +2,7 @@
 // read may end early at the file's end, so its buffer is downloaded first. Included by staged_calls.cpp only.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "interpose/binding/mpi_details.hpp"
@@ -28,6 +29,9 @@ inline bool is_native(MPI_File file) {
   return std::string_view(representation) == "native";
 }
 
+/// The most that MPICH's non-blocking calls transfer of elements in one piece: Linux ends a transfer there.
+inline constexpr std::uint64_t most_bytes_at_once = 0x7ffff000;
+
 /// Stages elements that are read from the file, or written to it; packed, as the file has them, where its
 /// bytes are those of memory. The library gets `datatype` as set here.
 template <typename Pointer>
@@ -35,8 +39,10 @@ void stage_elements(StagedCall& staged, MPI_File file, Pointer& buffer, MPI_Coun
                     MPI_Datatype& datatype, bool is_written) {
   const auto elements = [&] { return ByteRange(count, datatype); };
   const auto written = [&] { return is_written ? elements() : ByteRange(); };
-  if ((may_be_absolute(buffer) || lies_on_device(buffer)) && is_native(file)) {
-    staged.use(buffer, elements, written, WhereverTheyLie{packed_elements(count, datatype)});
+  const bool may_be_packed = may_be_absolute(buffer) ||
+                             (lies_on_device(buffer) && payload_bytes(count, datatype) <= most_bytes_at_once);
+  if (may_be_packed && is_native(file)) {
+    staged.use(buffer, elements, written, WhereverTheyLie{count, datatype});
   } else {
     staged.use(buffer, elements, written);
   }

@@ -2,8 +2,10 @@
 // only.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
+#include "interpose/binding/mpi_details.hpp"
 #include "interpose/staging/library_call.hpp"
 #include "interpose/staging/packing.hpp"
 
@@ -46,7 +48,7 @@ inline constexpr auto pack = [](const auto& call, const void* in, auto in_count,
     return *code;
   }
   return pack_with(call.begin(ErrorTarget::of(communicator)), in, in_count, datatype,
-                   WhereverTheyLie{packed_elements(in_count, datatype)}, out, out_size, position,
+                   WhereverTheyLie{in_count, datatype}, out, out_size, position,
                    [&](const void* from, void* to) {
                      return call.as_it_is(from, in_count, datatype, to, out_size, position, communicator);
                    });
@@ -62,9 +64,9 @@ inline constexpr auto pack_external = [](const auto& call, const char* represent
 };
 
 template <typename StandIn>
-void stage_unpack(StagedCall& staged, const void*& in, std::ptrdiff_t in_size, std::ptrdiff_t position,
+void stage_unpack(StagedCall& staged, const void*& in, std::ptrdiff_t in_bytes, std::ptrdiff_t position,
                   void*& out, MPI_Count out_count, const MPI_Datatype& datatype, StandIn stand_in) {
-  staged.read(in, [&] { return ByteRange::of_bytes(in_size - position, position); });
+  staged.read(in, [&] { return ByteRange::of_bytes(in_bytes, position); });
   staged.write(
       out, [&] { return ByteRange(out_count, datatype); }, stand_in);
 }
@@ -76,8 +78,10 @@ inline constexpr auto unpack = [](const auto& call, const void* in, auto in_size
     return *code;
   }
   StagedCall staged = call.begin(ErrorTarget::of(communicator));
-  stage_unpack(staged, in, in_size, *position, out, out_count, datatype,
-               WhereverTheyLie{packed_elements(out_count, datatype)});
+  const auto rest = static_cast<std::ptrdiff_t>(in_size - *position);
+  const auto elements = static_cast<std::ptrdiff_t>(payload_bytes(out_count, datatype));
+  stage_unpack(staged, in, library_packs_plainly() ? std::min(rest, elements) : rest, *position, out,
+               out_count, datatype, WhereverTheyLie{out_count, datatype});
   return call.run(std::move(staged), in, in_size, position, out, out_count, datatype, communicator);
 };
 
@@ -85,7 +89,7 @@ inline constexpr auto unpack_external = [](const auto& call, const char* represe
                                            auto in_size, auto* position, void* out, auto out_count,
                                            MPI_Datatype datatype) {
   StagedCall staged = call.begin(ErrorTarget::of(MPI_COMM_NULL));
-  stage_unpack(staged, in, in_size, *position, out, out_count, datatype, AsItLies{});
+  stage_unpack(staged, in, in_size - *position, *position, out, out_count, datatype, AsItLies{});
   return call.run(std::move(staged), representation, in, in_size, position, out, out_count, datatype);
 };
 

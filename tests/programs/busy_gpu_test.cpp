@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "interpose/binding/mpi_level.hpp"
 #include "tests/programs/test_messages.hpp"
 #include "tests/support/busy_gpu.hpp"
 #include "tests/support/memory.hpp"
@@ -157,6 +158,36 @@ TEST(BusyGpu, collectives_are_begun_and_tested) {
     }
   }
 }
+
+#if PENSTOCK_HAS_MPI_4
+void add(void* in, void* in_and_out, int* count, MPI_Datatype*) {
+  for (int i = 0; i < *count; ++i) static_cast<int*>(in_and_out)[i] += static_cast<const int*>(in)[i];
+}
+
+/// An operation of the program's is the library's, in host memory. Only the result lies on the GPU: nothing
+/// is read there when the operation starts.
+TEST(BusyGpu, a_staged_persistent_collective_does_not_wait_for_later_work) {
+  constexpr int count = 5'000;
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const std::vector<int> from(count, 3);
+  const Buffer sum(MemoryKind::device, count * sizeof(int), 7);
+  MPI_Op operation = MPI_OP_NULL;
+  MPI_Op_create(add, 1, &operation);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Allreduce_init(from.data(), sum.data(), count, MPI_INT, operation, MPI_COMM_WORLD, MPI_INFO_NULL,
+                     &request);
+  MPI_Start(&request);
+  {
+    const BusyGpu work;
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  const std::vector<int> expected(count, 3 * ranks);
+  EXPECT_EQ(std::memcmp(sum.read().data(), expected.data(), count * sizeof(int)), 0);
+  MPI_Request_free(&request);
+  MPI_Op_free(&operation);
+}
+#endif
 
 }  // namespace
 }  // namespace penstock::programs

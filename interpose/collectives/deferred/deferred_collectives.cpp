@@ -56,7 +56,7 @@ class DeferredCall {
   /// copies that a later call makes.
   void look_at_gpu() {
     static_cast<void>(may_begin(agrees() ? Decision::messages : Decision::library));
-    if (!agrees()) written_back_.look_at_gpu();
+    written_back_.look_at_gpu();  // others may vote for the library
   }
 
   /// Begins the call by kernels, in that series.
@@ -74,6 +74,7 @@ class DeferredCall {
       begin_run([&] { return schedule_->begin(scope, tags); });
     } else {
       status_ = staged_->fetch();
+      written_back_.look_at_gpu();
       if (status_.ok()) code_ = call_library_(messages_, &request_);
     }
     is_over_ = !status_.ok() || code_ != MPI_SUCCESS;
