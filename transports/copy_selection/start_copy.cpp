@@ -17,11 +17,11 @@ namespace {
 /// needs it.
 class CopyQuestion {
  public:
-  CopyQuestion(const CopySource& source, const BufferView& destination, const cuda::ContextRef& context)
-      : source(source),
-        destination(destination),
-        context(context),
-        is_in_pieces(source.loops.depth != 0 || is_in_short_pieces(destination.layout)) {}
+  CopyQuestion(const CopySource& from, const BufferView& to, const cuda::ContextRef& copies_in)
+      : source(from),
+        destination(to),
+        context(copies_in),
+        is_in_pieces(from.loops.depth != 0 || is_in_short_pieces(to.layout)) {}
 
   const CopySource& source;
   const BufferView& destination;
