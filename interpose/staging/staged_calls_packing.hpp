@@ -63,10 +63,11 @@ inline constexpr auto pack_external = [](const auto& call, const char* represent
                    });
 };
 
-template <typename StandIn>
-void stage_unpack(StagedCall& staged, const void*& in, std::ptrdiff_t in_bytes, std::ptrdiff_t position,
-                  void*& out, MPI_Count out_count, const MPI_Datatype& datatype, StandIn stand_in) {
-  staged.read(in, [&] { return ByteRange::of_bytes(in_bytes, position); });
+/// `packed` returns the ByteRange of the packing buffer that may be read, and is not called for host memory.
+template <typename Packed, typename StandIn>
+void stage_unpack(StagedCall& staged, const void*& in, Packed packed, void*& out, MPI_Count out_count,
+                  const MPI_Datatype& datatype, StandIn stand_in) {
+  staged.read(in, packed);
   staged.write(
       out, [&] { return ByteRange(out_count, datatype); }, stand_in);
 }
@@ -78,10 +79,12 @@ inline constexpr auto unpack = [](const auto& call, const void* in, auto in_size
     return *code;
   }
   StagedCall staged = call.begin(ErrorTarget::of(communicator));
-  const auto rest = static_cast<std::ptrdiff_t>(in_size - *position);
-  const auto elements = static_cast<std::ptrdiff_t>(payload_bytes(out_count, datatype));
-  stage_unpack(staged, in, library_packs_plainly() ? std::min(rest, elements) : rest, *position, out,
-               out_count, datatype, WhereverTheyLie{out_count, datatype});
+  const auto packed = [&] {
+    const auto rest = static_cast<std::ptrdiff_t>(in_size - *position);
+    const auto elements = static_cast<std::ptrdiff_t>(payload_bytes(out_count, datatype));
+    return ByteRange::of_bytes(library_packs_plainly() ? std::min(rest, elements) : rest, *position);
+  };
+  stage_unpack(staged, in, packed, out, out_count, datatype, WhereverTheyLie{out_count, datatype});
   return call.run(std::move(staged), in, in_size, position, out, out_count, datatype, communicator);
 };
 
@@ -89,7 +92,8 @@ inline constexpr auto unpack_external = [](const auto& call, const char* represe
                                            auto in_size, auto* position, void* out, auto out_count,
                                            MPI_Datatype datatype) {
   StagedCall staged = call.begin(ErrorTarget::of(MPI_COMM_NULL));
-  stage_unpack(staged, in, in_size - *position, *position, out, out_count, datatype, AsItLies{});
+  const auto packed = [&] { return ByteRange::of_bytes(in_size - *position, *position); };
+  stage_unpack(staged, in, packed, out, out_count, datatype, AsItLies{});
   return call.run(std::move(staged), representation, in, in_size, position, out, out_count, datatype);
 };
 

@@ -5,8 +5,6 @@
 #include <mpi.h>
 
 #include "tests/interpose/windows/device_memory_info.hpp"
-#include "tests/support/gtest_exit_code.hpp"
-#include "tests/support/job_exit_code.hpp"
 
 namespace penstock::windows {
 namespace {
@@ -41,11 +39,3 @@ TEST(MemberWithoutGpu, gets_host_memory) {
 
 }  // namespace
 }  // namespace penstock::windows
-
-int main(int argument_count, char** arguments) {
-  testing::InitGoogleTest(&argument_count, arguments);
-  MPI_Init(&argument_count, &arguments);
-  const int code = penstock::test_support::job_exit_code(penstock::test_support::run_all_tests());
-  MPI_Finalize();
-  return code;
-}

@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "tests/interpose/windows/device_memory_info.hpp"
-#include "tests/support/gtest_exit_code.hpp"
-#include "tests/support/job_exit_code.hpp"
 
 namespace penstock::windows {
 namespace {
@@ -39,11 +37,3 @@ TEST(UsedMemory, holds_what_the_program_stores_be_it_zero) {
 
 }  // namespace
 }  // namespace penstock::windows
-
-int main(int argument_count, char** arguments) {
-  testing::InitGoogleTest(&argument_count, arguments);
-  MPI_Init(&argument_count, &arguments);
-  const int code = penstock::test_support::job_exit_code(penstock::test_support::run_all_tests());
-  MPI_Finalize();
-  return code;
-}
