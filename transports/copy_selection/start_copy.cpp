@@ -91,27 +91,34 @@ Status join_others(CopyQuestion& copy, std::unique_ptr<Pull>& pull) {
   return {};
 }
 
+bool suits_the_engine(CopyQuestion& copy) {
+  return copy.source.loops.depth == 0;
+}
+
+/// Returns what follows from a kernel's start: where it fails, the copy engine can take many pieces row by
+/// row.
+Status unless_in_rows(CopyQuestion& copy, Status started) {
+  return copy.is_in_pieces && suits_the_engine(copy) ? Status{} : started;
+}
+
 bool suits_the_resident_kernel(CopyQuestion& copy) {
   if (copy.context == nullptr || copy.is_in_rows() || !suits_resident_kernel(copy.source, copy.destination))
     return false;
   return copy.is_in_pieces ? copy.may_share_a_launch() : copy.is_idle();
 }
 Status order_or_replace(CopyQuestion& copy, std::unique_ptr<Pull>& pull) {
-  return start_on_resident_kernel_or_otherwise(copy.source, copy.destination, copy.context, pull);
+  return unless_in_rows(
+      copy, start_on_resident_kernel_or_otherwise(copy.source, copy.destination, copy.context, pull));
 }
 
 bool needs_a_kernel(CopyQuestion& copy) {
   return copy.is_in_pieces && copy.suits_kernels();
 }
 Status launch_kernel(CopyQuestion& copy, std::unique_ptr<Pull>& pull) {
-  return start_by_kernel(copy.source, copy.destination, copy.context, pull);
+  return unless_in_rows(copy, start_by_kernel(copy.source, copy.destination, copy.context, pull));
 }
 
-bool suits_the_engine(CopyQuestion& copy) {
-  return copy.source.loops.depth == 0;
-}
-
-/// The first that suits makes the copy; if it fails, the next one that suits.
+/// The first that suits makes the copy; the next one that does, if it declines.
 constexpr CopyMethod methods[] = {
     {is_large_download, start_as<BouncePull>, one},     {may_be_batched, join_others, several},
     {suits_the_resident_kernel, order_or_replace, one}, {needs_a_kernel, launch_kernel, one},
@@ -128,7 +135,9 @@ Status start_copy(const CopySource& source, const BufferView& destination, const
   Status failure{Code::declined, "a layout in pieces, and no kernels for it"};
   for (const CopyMethod& method : methods) {
     if (!method.suits(copy)) continue;
-    if (Status started = method.start(copy, pull); !started.ok()) failure = started;
+    Status started = method.start(copy, pull);
+    if (!started.ok() && started.code() != Code::declined) return started;
+    if (!started.ok()) failure = started;
     if (pull == nullptr) continue;
     // others join a batch while it is in flight
     if (!method.makes_several && copy.may_share_a_launch())
