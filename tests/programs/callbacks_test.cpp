@@ -136,6 +136,16 @@ void count_error(MPI_Comm*, int*, ...) {
   ++errors_heard;
 }
 
+/// Sends this rank a message for which its receive is too short.
+void receive_too_little(const void* sent, int count, void* received, int room) {
+  std::array<MPI_Request, 2> requests{};
+  MPI_Isend(sent, count, MPI_BYTE, rank(), tag + 1, MPI_COMM_WORLD, &requests[0]);
+  MPI_Irecv(received, room, MPI_BYTE, rank(), tag + 1, MPI_COMM_WORLD, &requests[1]);
+  int index = 0;
+  MPI_Waitany(1, &requests[1], &index, MPI_STATUS_IGNORE);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+}
+
 /// A call that progresses what is pending hides the errors of the requests that it tests.
 TEST(Callbacks, hear_of_their_own_errors) {
   MPI_Errhandler before = MPI_ERRHANDLER_NULL;
@@ -152,23 +162,13 @@ TEST(Callbacks, hear_of_their_own_errors) {
     errors_heard = 0;
     in_callback([&] {
       const Buffer too_short(MemoryKind::device, bytes / 2);
-      std::array<MPI_Request, 2> requests{};
-      MPI_Isend(sent.data(), sent.count(), MPI_BYTE, rank(), tag + 1, MPI_COMM_WORLD, &requests[0]);
-      MPI_Irecv(too_short.data(), too_short.count(), MPI_BYTE, rank(), tag + 1, MPI_COMM_WORLD, &requests[1]);
-      int index = 0;
-      MPI_Waitany(1, &requests[1], &index, MPI_STATUS_IGNORE);
-      MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+      receive_too_little(sent.data(), sent.count(), too_short.data(), too_short.count());
     });
     EXPECT_EQ(errors_heard, 1) << "device memory";
     errors_heard = 0;
     in_callback([&] {
       const char byte = 0;
-      std::array<MPI_Request, 2> requests{};
-      MPI_Isend(&byte, 1, MPI_BYTE, rank(), tag + 1, MPI_COMM_WORLD, &requests[0]);
-      MPI_Irecv(nullptr, 0, MPI_BYTE, rank(), tag + 1, MPI_COMM_WORLD, &requests[1]);
-      int index = 0;
-      MPI_Waitany(1, &requests[1], &index, MPI_STATUS_IGNORE);
-      MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+      receive_too_little(&byte, 1, nullptr, 0);
     });
     EXPECT_EQ(errors_heard, 1) << "host memory";
     MPI_Send(sent.data(), sent.count(), MPI_BYTE, other, tag, MPI_COMM_WORLD);

@@ -95,9 +95,9 @@ bool suits_the_engine(CopyQuestion& copy) {
   return copy.source.loops.depth == 0;
 }
 
-/// Returns what follows from a kernel's start: where it fails, the copy engine can take many pieces row by
-/// row.
-Status unless_in_rows(CopyQuestion& copy, Status started) {
+/// Returns the outcome of a kernel's start. Its failure is none if the copy engine can take the pieces row by
+/// row, however slowly.
+Status unless_the_engine_can(CopyQuestion& copy, Status started) {
   return copy.is_in_pieces && suits_the_engine(copy) ? Status{} : started;
 }
 
@@ -107,7 +107,7 @@ bool suits_the_resident_kernel(CopyQuestion& copy) {
   return copy.is_in_pieces ? copy.may_share_a_launch() : copy.is_idle();
 }
 Status order_or_replace(CopyQuestion& copy, std::unique_ptr<Pull>& pull) {
-  return unless_in_rows(
+  return unless_the_engine_can(
       copy, start_on_resident_kernel_or_otherwise(copy.source, copy.destination, copy.context, pull));
 }
 
@@ -115,14 +115,16 @@ bool needs_a_kernel(CopyQuestion& copy) {
   return copy.is_in_pieces && copy.suits_kernels();
 }
 Status launch_kernel(CopyQuestion& copy, std::unique_ptr<Pull>& pull) {
-  return unless_in_rows(copy, start_by_kernel(copy.source, copy.destination, copy.context, pull));
+  return unless_the_engine_can(copy, start_by_kernel(copy.source, copy.destination, copy.context, pull));
 }
 
 /// The first that suits makes the copy; the next one that does, if it declines.
 constexpr CopyMethod methods[] = {
-    {is_large_download, start_as<BouncePull>, one},     {may_be_batched, join_others, several},
-    {suits_the_resident_kernel, order_or_replace, one}, {needs_a_kernel, launch_kernel, one},
-    {suits_the_engine, start_as<CopyPull>, one},
+    {is_large_download, start_as<BouncePull>, one},      // into pageable memory, through pinned chunks
+    {may_be_batched, join_others, several},              // one launch for all that are in flight
+    {suits_the_resident_kernel, order_or_replace, one},  // an order, or what a launch or the engine does
+    {needs_a_kernel, launch_kernel, one},                // a layout in pieces
+    {suits_the_engine, start_as<CopyPull>, one},         // all else
 };
 
 }  // namespace
