@@ -25,7 +25,7 @@ DirectSend::~DirectSend() {
 
 Mover DirectSend::mover() noexcept {
   if (note_.note == nullptr) return Mover::library;
-  if (note_.now() == NoteState::open && find_note(receiver_, name_).state == NoteState::library) {
+  if (note_.now() == NoteState::open && find_note(receiver_, name_, note_.note).state == NoteState::library) {
     // false if the receiver has decided meanwhile
     static_cast<void>(
         note_.note->state.move<NoteSide::owner, NoteState::open, NoteState::library>(note_.use));

@@ -74,13 +74,13 @@ std::uint32_t ReadyWords::first() const noexcept {
   return words_.empty() ? 0 : static_cast<std::uint32_t>(words_.data() - own_area().ready);
 }
 
-FoundNote find_note(const DirectoryRow& row, const MessageName& name) noexcept {
+FoundNote find_note(const DirectoryRow& row, const MessageName& name, const PartitionNote* own) noexcept {
   PartitionArea& area = node_directory().partitions_of(row);
   // looked at first: a note that has gone before this was set is not missed
   const bool has_forgotten = area.has_forgotten.load(std::memory_order_acquire) != 0;
   for (PartitionNote& note : area.notes) {
     const std::uint32_t use = note.state.generation();
-    if (note.state.get(use) == NoteState::free || note.name.get() != name) continue;
+    if (&note == own || note.state.get(use) == NoteState::free || note.name.get() != name) continue;
     std::atomic_thread_fence(std::memory_order_acquire);
     // it was this use's name if the use has not ended since
     if (const NoteState state = note.state.get(use); state != NoteState::free) return {&note, use, state};

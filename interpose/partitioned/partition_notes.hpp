@@ -58,8 +58,10 @@ struct FoundNote {
   [[nodiscard]] NoteState now() const noexcept { return note->state.get(use); }
 };
 
-/// Looks for the note that a rank of this node shows under a name.
-[[nodiscard]] FoundNote find_note(const DirectoryRow& row, const MessageName& name) noexcept;
+/// Looks for the note that a rank of this node shows under a name. If that is this rank, `own` is not the
+/// one.
+[[nodiscard]] FoundNote find_note(const DirectoryRow& row, const MessageName& name,
+                                  const PartitionNote* own = nullptr) noexcept;
 
 /// Shows that this rank leaves a message to the MPI library. Thread: any.
 void show_that_library_moves(const MessageName& name) noexcept;

@@ -125,7 +125,7 @@ int mark_list_ready(int length, PartitionList list, MPI_Request request) {
   std::vector<int> partitions;
   if (found.message != nullptr && length > 0 && list != nullptr) partitions.assign(list, list + length);
   std::ranges::sort(partitions);  // neighbours then are one copy
-  if (partitions.empty()) return PMPI_Pready_list(length, list, request);
+  if (partitions.empty() && length != 0) return PMPI_Pready_list(length, list, request);
   return mark_ready("MPI_Pready_list", found, partitions,
                     [&] { return PMPI_Pready_list(length, list, request); });
 }

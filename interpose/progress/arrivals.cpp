@@ -19,7 +19,9 @@ Arrivals::Arrivals(const std::vector<UserRequest>& requests) {
     RequestEntry* entry = request.active_entry();
     if (entry == nullptr) continue;
     attended_.emplace_back(entry);
-    if (entry->arrived || entry->operation.request == MPI_REQUEST_NULL) continue;
+    // without a request it has arrived, and this sets its status
+    if (entry->operation.request == MPI_REQUEST_NULL) RequestTable::look_for_arrival(*entry);
+    if (entry->arrived) continue;
     if (entry->operation.is_persistent || entry->operation.in_turn_on != nullptr) {
       asked_alone_.push_back(entry);
       continue;

@@ -246,8 +246,8 @@ void RequestTable::orphan(RequestEntry* entry) {
     PMPI_Request_free(&entry->handle);
     entry->kind = Handle::own;
   }
-  // the user has no handle any more; the operation keeps its own
-  entry->handle = MPI_REQUEST_NULL;
+  // the user has no handle any more; the operation keeps its own, which a persistent one may start only later
+  if (!entry->operation.is_persistent) entry->handle = MPI_REQUEST_NULL;
   file(*entry);
 }
 
@@ -377,6 +377,7 @@ void RequestTable::release_finished_orphans() {
   // one by one: if an error handler throws, the next call continues with the others
   for (;;) {
     Operation operation;
+    MPI_Request handle = MPI_REQUEST_NULL;
     MPI_Status status;
     int code = MPI_SUCCESS;
     {
@@ -384,14 +385,14 @@ void RequestTable::release_finished_orphans() {
       if (finished_orphans_ == nullptr) return;
       RequestEntry* const entry = std::exchange(finished_orphans_, finished_orphans_->next);
       operation = std::exchange(entry->operation, {});
+      handle = entry->handle;
       status = entry->status;
       code = entry->code;
       recycle(entry);
     }
     // errors of a freed request are not reported
     if (operation.request != MPI_REQUEST_NULL) code = wait_quietly(&operation.request, &status);
-    if (operation.is_persistent && operation.request != MPI_REQUEST_NULL)
-      PMPI_Request_free(&operation.request);
+    if (handle != MPI_REQUEST_NULL) PMPI_Request_free(&handle);
     static_cast<void>(complete(operation, status, code));
   }
 }

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -119,10 +120,13 @@ class Partitioned : public testing::Test {
   }
   ~Partitioned() override { MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL); }
 
-  /// Runs `send(side)` on rank 0 and `receive(side)` on rank 1, for device memory.
+  /// Runs `send(side)` on rank 0 and `receive(side)` on rank 1, for device memory: with gaps, which is
+  /// staged, or without.
   template <typename Send, typename Receive>
-  void exchange(int send_partitions, int receive_partitions, Send send, Receive receive) {
-    Side side(MemoryKind::device, types.all()[1], ints, rank == 0 ? send_partitions : receive_partitions);
+  void exchange(int send_partitions, int receive_partitions, Send send, Receive receive,
+                bool has_gaps = true) {
+    Side side(MemoryKind::device, types.all()[has_gaps ? 1 : 0], ints,
+              rank == 0 ? send_partitions : receive_partitions);
     if (rank == 0) {
       side.init_send();
       send(side);
@@ -149,6 +153,80 @@ class Partitioned : public testing::Test {
   int rank = 0;
   PartitionTypes types;
 };
+
+/// Receives that end as cancelled: what Penstock kept of them is used again for the next requests.
+void cancel_receives(int own_rank) {
+  Memory memory(MemoryKind::device, 64);
+  std::array<MPI_Request, 8> requests{};
+  for (MPI_Request& request : requests)
+    MPI_Irecv(memory.data(), 64, MPI_BYTE, own_rank, tag, MPI_COMM_WORLD, &request);
+  for (MPI_Request& request : requests) MPI_Cancel(&request);
+  for (int flag = 0; flag == 0;) MPI_Testall(8, requests.data(), &flag, MPI_STATUSES_IGNORE);
+}
+
+TEST_F(Partitioned, messages_tell_a_status_of_their_own) {
+  cancel_receives(rank);
+  const auto expect_status = [](Side& side) {
+    MPI_Status status;
+    EXPECT_EQ(MPI_Waitall(1, &side.request, &status), MPI_SUCCESS);
+    int is_cancelled = 0;
+    MPI_Test_cancelled(&status, &is_cancelled);
+    EXPECT_EQ(is_cancelled, 0);
+  };
+  exchange(
+      3, 3,
+      [&](Side& side) {
+        MPI_Start(&side.request);
+        MPI_Pready_range(0, 2, side.request);
+        expect_status(side);
+      },
+      [&](Side& side) {
+        MPI_Start(&side.request);
+        expect_status(side);
+      },
+      false);
+}
+
+TEST_F(Partitioned, requests_freed_while_active_leave_nothing_behind) {
+  std::set<MPI_Request> seen;
+  for (int round = 1; round <= 40; ++round) {
+    exchange(
+        3, 3,
+        [&](Side& side) {
+          seen.insert(side.request);
+          MPI_Start(&side.request);
+          side.write_all(round);
+          MPI_Pready_range(0, 2, side.request);
+          MPI_Request_free(&side.request);
+        },
+        [&](Side& side) {
+          seen.insert(side.request);
+          MPI_Start(&side.request);
+          MPI_Request_free(&side.request);
+          while (!side.holds(0, round) || !side.holds(1, round) || !side.holds(2, round)) {
+            int flag = 0;
+            MPI_Iprobe(0, tag, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+          }
+        },
+        round % 2 == 0);
+  }
+  EXPECT_LE(seen.size(), 10u);  // the MPI library uses a freed request again
+}
+
+TEST_F(Partitioned, no_partition_at_all_may_be_marked_ready) {
+  exchange(
+      4, 4,
+      [&](Side& side) {
+        int none = 0;
+        MPI_Start(&side.request);
+        EXPECT_EQ(MPI_Pready_list(0, &none, side.request), MPI_SUCCESS);
+        side.write_all(1);
+        EXPECT_EQ(MPI_Pready_range(0, 3, side.request), MPI_SUCCESS);
+        EXPECT_EQ(MPI_Pready_list(0, &none, side.request), MPI_SUCCESS);
+        EXPECT_EQ(MPI_Wait(&side.request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+      },
+      [&](Side& side) { receive_all(side, 1); }, false);
+}
 
 TEST_F(Partitioned, messages_arrive_in_memory_of_every_kind_whatever_the_partitions_and_types_of_both_sides) {
   constexpr std::array<std::array<int, 2>, 4> partitions = {{{1, 1}, {4, 4}, {6, 4}, {3, 12}}};

@@ -1,6 +1,6 @@
-// Random partitioned messages between two ranks, each in memory of some kind and once more in host memory by
-// the MPI library alone (PMPI): all bytes of both must agree, those in gaps and those that were not sent,
-// too.
+// Random partitioned messages between two ranks or of a rank to itself, each in memory of some kind and once
+// more in host memory by the MPI library alone (PMPI): all bytes of both must agree, those in gaps and those
+// that were not sent, too.
 //   random_partitioned --first SEED|date --seeds N
 #include <mpi.h>
 
@@ -59,6 +59,7 @@ struct Shape {
 
 struct Message {
   int sender;
+  int receiver;
   int tag;
   Shape sides[2];  ///< the sender's, the receiver's
 };
@@ -91,7 +92,9 @@ Program draw_program(std::uint64_t seed, const PartitionTypes& types) {
     const bool is_plain = random.chance(60);
     const bool is_other_plain = random.chance(is_plain ? 90 : 60);
     // two messages of one direction and tag match in the order of their initialisation
-    program.messages.push_back({.sender = random.between(0, 1),
+    const int sender = random.between(0, 1);
+    program.messages.push_back({.sender = sender,
+                                .receiver = random.chance(20) ? sender : 1 - sender,
                                 .tag = random.between(10, 11),
                                 .sides = {draw_shape(random, types, ints, is_plain),
                                           draw_shape(random, types, ints, is_other_plain)}});
@@ -103,14 +106,14 @@ Program draw_program(std::uint64_t seed, const PartitionTypes& types) {
 /// kernels), and by the MPI library in host memory.
 class Half {
  public:
-  Half(const Message& message, std::uint64_t seed)
-      : sends_(message.sender == own_rank),
+  Half(const Message& message, bool sends, std::uint64_t seed)
+      : sends_(sends),
         shape_(message.sides[sends_ ? 0 : 1]),
         memory_(shape_.kind, shape_.bytes()),
         queued_(MemoryKind::pinned, shape_.bytes()),
         plain_(shape_.bytes()),
         random_(seed) {
-    const int peer = 1 - own_rank;
+    const int peer = sends ? message.receiver : message.sender;
     std::byte* const own = memory_.data() + guard_bytes;
     std::byte* const plain = plain_.data() + guard_bytes;
     if (sends_) {
@@ -299,8 +302,13 @@ bool run(std::uint64_t seed, const PartitionTypes& types, int most_threads) {
   const Program program = draw_program(seed, types);
   Random random(seed + 1000 + static_cast<std::uint64_t>(own_rank));
   std::vector<std::unique_ptr<Half>> halves;
-  for (const Message& message : program.messages)
-    halves.push_back(std::make_unique<Half>(message, random.next()));
+  for (const Message& message : program.messages) {
+    const bool sends_first = random.chance(50);
+    for (const bool sends : {sends_first, !sends_first}) {
+      if ((sends ? message.sender : message.receiver) == own_rank)
+        halves.push_back(std::make_unique<Half>(message, sends, random.next()));
+    }
+  }
   std::vector<MPI_Request> requests;
   for (const auto& half : halves) requests.push_back(half->request);
   for (int round = 0; round < program.rounds; ++round) {
