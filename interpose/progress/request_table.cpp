@@ -10,6 +10,7 @@
 #include "interpose/node/policy.hpp"
 #include "interpose/progress/host_receives.hpp"
 #include "interpose/progress/progress.hpp"
+#include "interpose/progress/tokens.hpp"
 #include "interpose/record/recorder.hpp"
 #include "transports/host/in_call.hpp"
 #include "transports/small/batched_pull.hpp"
@@ -136,18 +137,17 @@ void RequestTable::file(RequestEntry& entry) noexcept {
   }
 }
 
-RequestEntry* RequestTable::insert(MPI_Request handle, Operation operation, Handle kind,
+RequestEntry* RequestTable::insert(MPI_Request handle, Operation&& operation, Handle kind,
                                    std::unique_ptr<Recipe> recipe) {
   const Lock lock(*this);
   if (operation.in_turn_on != nullptr) in_turn_.reserve(in_turn_.size() + 1);
-  RequestEntry* entry = nullptr;
   if (free_.empty()) {
-    entry = &pool_.emplace_back();
-    free_.reserve(pool_.size());  // erase() must not allocate
-  } else {
-    entry = free_.back();
-    free_.pop_back();
+    free_.reserve(pool_.size() + 1);  // erase() must not allocate
+    free_.push_back(&pool_.emplace_back());
   }
+  RequestEntry* const entry = free_.back();
+  table_.insert(handle, entry);
+  free_.pop_back();
   entry->handle = handle;
   entry->operation = std::move(operation);
   if (entry->operation.in_turn_on != nullptr) in_turn_.push_back(entry);
@@ -158,7 +158,6 @@ RequestEntry* RequestTable::insert(MPI_Request handle, Operation operation, Hand
   entry->code = MPI_SUCCESS;
   entry->posted_ns = begin_of_recorded_call();
   link(entry);
-  table_.insert(handle, entry);
   count_entries(+1);
   note_posted();
   return entry;
@@ -205,11 +204,7 @@ int RequestTable::release(RequestEntry* entry, MPI_Status& status, int& library_
   }
   if (operation.request != MPI_REQUEST_NULL) code = wait_quietly(&operation.request, &status);
   library_code = code;
-  if (kind == Handle::token) {
-    MPI_Request token = handle;
-    PMPI_Grequest_complete(token);
-    PMPI_Wait(&token, MPI_STATUS_IGNORE);
-  }
+  if (kind == Handle::token) end_token(handle);
   return complete(operation, status, code);
 }
 
@@ -242,8 +237,7 @@ void RequestTable::orphan(RequestEntry* entry) {
     recipe = std::move(entry->recipe);
     entry->kind = Handle::own;
   } else if (entry->kind == Handle::token) {
-    PMPI_Grequest_complete(entry->handle);
-    PMPI_Request_free(&entry->handle);
+    end_token(entry->handle);
     entry->kind = Handle::own;
   }
   // the user has no handle any more; the operation keeps its own, which a persistent one may start only later

@@ -23,7 +23,7 @@ namespace penstock::interpose {
 /// How the user's handle relates to the operation behind it.
 enum class Handle : std::uint8_t {
   own,         ///< the operation's own request
-  token,       ///< a generalised request instead, as the MPI library's own handle may be shared
+  token,       ///< one that does nothing (tokens.hpp), as the MPI library's own handle may be shared
   persistent,  ///< a persistent request; each start posts an operation behind it, unless the request is its
                ///< own
 };
@@ -85,8 +85,9 @@ class RequestTable {
   [[nodiscard]] bool is_threaded() const noexcept { return threaded_; }
   [[nodiscard]] bool is_empty() const noexcept { return entry_count_.load(std::memory_order_relaxed) == 0; }
 
-  /// Enters an operation under the user's handle. Takes Lock.
-  RequestEntry* insert(MPI_Request handle, Operation operation, Handle kind,
+  /// Enters an operation under the user's handle. Errors: std::bad_alloc, the operation stays the caller's.
+  /// Takes Lock.
+  RequestEntry* insert(MPI_Request handle, Operation&& operation, Handle kind,
                        std::unique_ptr<Recipe> recipe = nullptr);
 
   /// Returns the entry of a handle; null: it has none. The caller holds Lock.

@@ -71,7 +71,7 @@ struct Question {
 
 /// Returns true if CUDA IPC cannot export the memory. Managed memory is left to the copy engine all the same,
 /// as the MPI library is no faster.
-bool is_out_of_reach(const SendPlan& plan) noexcept {
+bool buffer_is_out_of_reach(const SendPlan& plan) noexcept {
   const BufferKind kind = plan.source->buffer.kind;
   return (kind == BufferKind::async_pool || kind == BufferKind::virtual_memory) &&
          plan.neighbour != node_directory().own_row();
@@ -82,7 +82,7 @@ bool is_out_of_reach(const SendPlan& plan) noexcept {
 /// any case, and a receiver with a host buffer would have to download the payload itself.
 bool is_worth_an_envelope(const Question& question) noexcept {
   const SendPlan& plan = question.plan;
-  return !question.blocking && plan.neighbour != nullptr && !is_out_of_reach(plan) &&
+  return !question.blocking && plan.neighbour != nullptr && !buffer_is_out_of_reach(plan) &&
          plan.neighbour->accepts_small.load(std::memory_order_acquire) &&
          !expects(HostDeviceCopy::download, *plan.neighbour, question.call.tag);
 }
@@ -129,7 +129,7 @@ const char* why_faster(const Question& question) {
   // a synchronous one of an envelope's size: see may_travel_as_itself()
   if (!suits || (question.bytes == envelope_bytes && question.call.mode == SendMode::synchronous))
     return nullptr;
-  const char* why = is_out_of_reach(plan) ? "small, and CUDA IPC cannot export its memory" : nullptr;
+  const char* why = buffer_is_out_of_reach(plan) ? "small, and CUDA IPC cannot export its memory" : nullptr;
   if (expects(HostDeviceCopy::download, *plan.neighbour, question.call.tag))
     why = "small, and expected to be received in host memory";
   return why != nullptr && transports::is_idle(*plan.source) ? why : nullptr;

@@ -23,6 +23,7 @@ contains
       call gather_in_place(sizes(i))
       call exchange_all(sizes(i))
       call reduce_without_waiting(sizes(i))
+      call exchange_all_without_waiting(sizes(i))
       call exchange_with_neighbours(sizes(i))
     end do
     call MPI_Barrier(MPI_COMM_WORLD, ierr)
@@ -148,6 +149,50 @@ contains
     end do
     call free_device(buffer)
     call free_device(received)
+  end subroutine
+
+  ! In the last rounds one rank's buffers are in host memory, so that all leave the call to the MPI library. The bindings may
+  ! keep arrays that they have converted only until they return.
+  subroutine exchange_all_without_waiting(n)
+    integer, intent(in) :: n
+    integer, pointer, contiguous :: on_gpu(:), on_host(:), to_gpu(:), to_host(:), sent(:), received(:)
+    integer, asynchronous, allocatable :: counts(:), places(:), offsets(:), behind(:)
+    HANDLE(MPI_Datatype), asynchronous, allocatable :: types(:)
+    HANDLE(MPI_Request) :: requests(3)
+    integer, allocatable :: expected(:)
+    integer :: i, round
+    expected = [(numbers(n, 10*i + rank), i=0, ranks - 1)]
+    allocate (on_host(size(expected)), to_host(2*size(expected)))
+    on_host = [(numbers(n, 10*rank + i), i=0, ranks - 1)]
+    on_gpu => on_device(on_host)
+    counts = [(n, i=1, ranks)]
+    places = [(n*(i - 1), i=1, ranks)]
+    offsets = 4*places
+    behind = offsets + 4*size(expected)
+    allocate (types(ranks))
+    types = MPI_INTEGER
+    to_gpu => on_device([expected, expected])
+    do round = 1, 6
+      sent => on_gpu
+      received => to_gpu
+      call write_to(to_gpu, [0*expected, 0*expected])
+      if (round > 3 .and. rank == 0) then
+        sent => on_host
+        received => to_host
+        to_host = 0
+      end if
+      call MPI_Ialltoallv(sent, counts, places, MPI_INTEGER, received, counts, places, MPI_INTEGER, MPI_COMM_WORLD, &
+                          requests(1), ierr)
+      call MPI_Ialltoallw(sent, counts, offsets, types, received, counts, behind, types, MPI_COMM_WORLD, &
+                          requests(2), ierr)
+      call MPI_Ibarrier(MPI_COMM_WORLD, requests(3), ierr)
+      call MPI_Waitall(3, requests, MPI_STATUSES_IGNORE, ierr)
+      if (round > 3 .and. rank == 0) call write_to(to_gpu, to_host)
+      call expect_values(to_gpu, [expected, expected], 'MPI_Ialltoallv and MPI_Ialltoallw')
+    end do
+    call free_device(on_gpu)
+    call free_device(to_gpu)
+    deallocate (on_host, to_host)
   end subroutine
 
   subroutine exchange_with_neighbours(n)

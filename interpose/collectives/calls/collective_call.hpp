@@ -3,11 +3,14 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "interpose/calls/communicators.hpp"
 #include "interpose/collectives/agreement/collective_arrival.hpp"
@@ -81,12 +84,21 @@ struct CallOutcome {
   bool is_for_messages = false;        ///< false: only for kernels
   std::optional<OfferedKernel> kernel;
   std::uint16_t signature = 0;
-  std::vector<MPI_Datatype> datatypes;  ///< those of a deferred call's arguments
+  std::vector<MPI_Datatype> datatypes;                  ///< those of a deferred call's arguments
+  std::vector<std::shared_ptr<MPI_Datatype[]>> arrays;  ///< copies of its arrays of datatypes
 
   /// Adds the datatypes of arguments, or of Blocks. Call it before run().
   template <typename... Used>
   void uses(const Used&... used) {
     if (deferred != nullptr) (add(used), ...);
+  }
+  /// Makes `array` a copy that lasts as long as a deferred call. A binding for Fortran converts the program's
+  /// array of datatypes into one of its own, which ends with the binding's call.
+  void keep(const MPI_Datatype*& array, int count) {
+    if (deferred == nullptr) return;
+    const auto& copy = arrays.emplace_back(std::make_shared<MPI_Datatype[]>(static_cast<std::size_t>(count)));
+    std::copy_n(array, count, copy.get());
+    array = copy.get();
   }
 
  private:
@@ -292,7 +304,8 @@ class CollectiveCall : public LibraryCall<Library> {
     constexpr std::size_t others = sizeof...(Arguments) - 2;
     const auto all = std::make_tuple(arguments...);
     const auto call_library = [&]<std::size_t... index>(std::index_sequence<index...>) {
-      return [library = this->library(), all](MPI_Comm messages, MPI_Request* request) {
+      return [library = this->library(), all, arrays = std::move(outcome.arrays)](MPI_Comm messages,
+                                                                                  MPI_Request* request) {
         static_cast<void>(all);  // empty if there are no others
         return library(std::get<index>(all)..., messages, request);
       };

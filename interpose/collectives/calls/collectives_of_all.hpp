@@ -227,8 +227,12 @@ inline constexpr auto alltoallw = [](const auto& call, const void* send, const a
   CallOutcome outcome = alltoall_by_messages(call, ranks, send, send_blocks, receive, receive_blocks,
                                              KnownSizes{}, communicator, request...);
   if (outcome.code) return *outcome.code;
-  if (send != MPI_IN_PLACE) outcome.uses(send_blocks);
+  if (send != MPI_IN_PLACE) {
+    outcome.uses(send_blocks);
+    outcome.keep(send_types, ranks.peers);
+  }
   outcome.uses(receive_blocks);
+  outcome.keep(receive_types, ranks.peers);
   stage_alltoall(staged, send, send_blocks, packed_individual(send_blocks, send_displacements, send_types),
                  receive, receive_blocks,
                  packed_individual(receive_blocks, receive_displacements, receive_types));

@@ -169,6 +169,11 @@ inline constexpr auto neighbor_alltoallw = [](const auto& call, const void* send
     return packed_individual(blocks, places, receive_types);
   };
   const auto run = [&](CallOutcome outcome, StagedCall staged, const void* sending, void* receiving) {
+    if (outcome.deferred != nullptr) {
+      const NeighbourCounts neighbours = count_neighbours(communicator);
+      outcome.keep(send_types, neighbours.destinations);
+      outcome.keep(receive_types, neighbours.sources);
+    }
     return call.run(std::move(outcome), std::move(staged), communicator, sending, send_counts, send_places,
                     send_types, receiving, counts, places, receive_types, communicator, request...);
   };
