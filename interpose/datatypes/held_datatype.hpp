@@ -9,14 +9,16 @@
 
 namespace penstock::interpose {
 
-/// Owns a duplicate of a derived datatype. Errors: UnreadableDatatype.
+/// Owns a datatype of one element of a derived datatype: unlike a duplicate's, its making calls no function
+/// of the program's that copies attributes. Errors: UnreadableDatatype.
 class HeldDatatype {
  public:
   explicit HeldDatatype(MPI_Datatype datatype) : datatype_(datatype) {
     if (datatype == MPI_DATATYPE_NULL || DatatypeContents::is_predefined(datatype)) return;
-    const int code = PMPI_Type_dup(datatype, &datatype_);
-    if (code != MPI_SUCCESS) throw UnreadableDatatype("MPI_Type_dup", code);
+    const int code = PMPI_Type_contiguous(1, datatype, &datatype_);
+    if (code != MPI_SUCCESS) throw UnreadableDatatype("MPI_Type_contiguous", code);
     is_derived_ = true;
+    PMPI_Type_commit(&datatype_);
   }
   ~HeldDatatype() {
     if (is_derived_) PMPI_Type_free(&datatype_);

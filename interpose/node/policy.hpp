@@ -141,6 +141,10 @@ inline constexpr std::size_t most_messages_of_a_round = 256;
 inline constexpr std::size_t most_swapped_bytes = 8u << 20;
 inline constexpr std::size_t most_swaps_at_once = 8;
 
+/// So many communicators at most have one for their messages made ahead. MPICH has 2,048, and not all calls
+/// that make one can give spares back (MPI_Comm_create_group). A code has some for rows, columns and halos.
+inline constexpr std::size_t most_spare_communicators = 256;
+
 // -- What the next messages will be like --
 
 /// It pays to have payloads move during a computation of this length. Half of it may be taken by the last

@@ -65,15 +65,17 @@ std::size_t bytes_of_words(std::size_t members) noexcept {
 /// whether all members have both; `code`: of the meetings.
 bool make_shared_window(const WindowArguments& arguments, std::size_t members, std::size_t bytes,
                         MPI_Win* handle, SharedParts& parts, int& code) {
+  enum : int { has_all, lacks_parts, lacks_the_window };
   const MPI_Comm communicator = arguments.communicator;
-  bool has_all = false;
+  int outcome = has_all;
   {
     void* no_memory = nullptr;
     const TemporaryErrorHandler errors_returned(communicator, MPI_ERRORS_RETURN);
-    has_all = PMPI_Win_allocate(0, 1, arguments.info, communicator, static_cast<void*>(&no_memory), handle) ==
-              MPI_SUCCESS;
+    const int made =
+        PMPI_Win_allocate(0, 1, arguments.info, communicator, static_cast<void*>(&no_memory), handle);
+    if (made != MPI_SUCCESS) outcome = lacks_the_window;
   }
-  has_all = parts.make(bytes).ok() && has_all;
+  if (!parts.make(bytes).ok()) outcome = std::max<int>(outcome, lacks_parts);
   const transports::Offer own = parts.offer();
   std::vector<transports::Offer> offers(members);
   code = meet_in(communicator, [&](MPI_Request* request) {
@@ -81,8 +83,10 @@ bool make_shared_window(const WindowArguments& arguments, std::size_t members, s
                            request);
   });
   if (code != MPI_SUCCESS) return false;
-  has_all = parts.open(offers).ok() && has_all;
-  return greatest(communicator, has_all ? 0 : 1, code) == 0 && code == MPI_SUCCESS;
+  if (!parts.open(offers).ok()) outcome = std::max<int>(outcome, lacks_parts);
+  outcome = greatest(communicator, outcome, code);
+  if (code == MPI_SUCCESS && outcome == lacks_parts) PMPI_Win_free(handle);  // all have one
+  return code == MPI_SUCCESS && outcome == has_all;
 }
 
 /// Returns who makes the window, once all members have said whether they have device memory.

@@ -398,6 +398,12 @@ TEST_F(FreedHandles, of_nonblocking_collectives_do_not_matter_to_them) {
   expect_errors_of_own(0);
 }
 
+/// For an attribute that is the program's business: it makes no duplicate of the datatype.
+int refuse_to_copy(MPI_Datatype, int, void*, void*, void*, int*) {
+  ADD_FAILURE() << "the attribute of a datatype was copied";
+  return MPI_ERR_OTHER;
+}
+
 /// Rows with gaps; another datatype gets the handle.
 class FreedDatatype : public testing::TestWithParam<bool> {};
 
@@ -410,10 +416,13 @@ TEST_P(FreedDatatype, does_not_keep_a_payload_from_arriving) {
   Bytes expected = payload(rows * stride, 2);
   for (std::size_t row = 0; row < rows; ++row)
     std::memcpy(expected.data() + row * stride, sent.data() + row * stride, row_bytes);
+  int attribute = MPI_KEYVAL_INVALID;
+  MPI_Type_create_keyval(refuse_to_copy, MPI_TYPE_NULL_DELETE_FN, &attribute, nullptr);
   for (const MemoryKind kind : {MemoryKind::device, MemoryKind::pageable}) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Type_vector(rows, row_bytes, stride, MPI_BYTE, &type);
     MPI_Type_commit(&type);
+    MPI_Type_set_attr(type, attribute, &attribute);
     const Buffer buffer(rank() == 0 ? MemoryKind::device : kind, rows * stride, rank() == 0 ? 1 : 2);
     MPI_Request request = MPI_REQUEST_NULL;
     if (rank() == 0) {

@@ -1,7 +1,6 @@
 #include "interpose/collectives/agreement/spare_communicators.hpp"
 
 #include <array>
-#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include "interpose/collectives/agreement/collective_arrival.hpp"
 #include "interpose/collectives/deferred/deferred_collectives.hpp"
 #include "interpose/node/node_directory.hpp"
+#include "interpose/node/policy.hpp"
 #include "interpose/progress/request_table.hpp"
 
 namespace penstock::interpose {
@@ -22,7 +22,7 @@ namespace {
 struct Spares {
   std::mutex lock;
   std::unordered_map<const CommunicatorInfo*, std::weak_ptr<CommunicatorInfo>> all;
-  std::atomic<bool> are_wanted{true};
+  bool are_wanted = true;
 };
 Spares& spares() {
   static Spares& instance = *new Spares;
@@ -55,11 +55,13 @@ void forget_spare(const CommunicatorInfo& info) noexcept {
 }
 
 bool are_spares_wanted() noexcept {
-  return spares().are_wanted.load(std::memory_order_relaxed);
+  const std::lock_guard guard(spares().lock);
+  return spares().are_wanted && spares().all.size() < policy::most_spare_communicators;
 }
 
 void note_shortage() noexcept {
-  spares().are_wanted.store(false, std::memory_order_relaxed);
+  const std::lock_guard guard(spares().lock);
+  spares().are_wanted = false;
 }
 
 bool may_give_back(MPI_Comm parent) {

@@ -20,7 +20,7 @@ void note_spare(const std::shared_ptr<CommunicatorInfo>& info) noexcept;
 void forget_spare(const CommunicatorInfo& info) noexcept;
 /// Frees a spare that this rank or another one has given back.
 void free_given_back(CommunicatorInfo& info) noexcept;
-/// Returns false once the library has had no communicators left: no more spares are made.
+/// Returns whether another spare may be made: false once the library has had no communicators left.
 [[nodiscard]] bool are_spares_wanted() noexcept;
 /// Notes that the MPI library could make no communicator for Penstock.
 void note_shortage() noexcept;

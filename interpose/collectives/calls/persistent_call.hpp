@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <new>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -61,6 +62,16 @@ class PersistentCall : public CollectiveCall<Library> {
                                                MPI_Request* request, MakeSchedule make_schedule) const {
     if (!has_free_tags(communicator))
       buffers.leave_to_library("its tags are still used by another persistent collective");
+    // allocated now, as nothing may fail once all ranks have voted
+    std::unique_ptr<Schedule> schedule;
+    if (buffers.vote() != Vote::library) {
+      try {
+        schedule = make_schedule();
+        schedule->outlive_the_call();
+      } catch (const std::bad_alloc&) {
+        buffers.leave_to_library("there is no memory for its messages");
+      }
+    }
     CallOutcome outcome;
     outcome.why_library = buffers.why_library();
     outcome.has_arrived = true;
@@ -71,12 +82,8 @@ class PersistentCall : public CollectiveCall<Library> {
     });
     const MPI_Comm messages = decision.tags.messages;
     if (messages == MPI_COMM_NULL) return outcome;
-    std::unique_ptr<Schedule> schedule;
-    if (decision.by_kernels) {
+    if (decision.by_kernels)
       schedule = std::make_unique<OneShotSchedule>(std::move(series), *buffers.kernel());
-    } else {
-      schedule = make_schedule();
-    }
     outcome.code = attach_persistent_schedule(this->scope(), std::move(schedule), this->name(), communicator,
                                               messages, request);
     return outcome;

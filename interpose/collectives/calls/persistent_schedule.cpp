@@ -103,7 +103,6 @@ int attach_persistent_schedule(const CallScope& scope, std::unique_ptr<Schedule>
                                MPI_Request* request) {
   const std::uint32_t ordinal = peek_info(communicator)->arrivals.load(std::memory_order_relaxed);
   const TagRange tags{messages, TagRanges::of(ordinal, persistent_tags())};
-  schedule->outlive_the_call();
   auto recipe = recorded(scope, std::make_unique<PersistentSchedule>(std::make_shared<const Parts>(
                                     std::move(schedule), mpi_call, communicator, tags)));
   // This request stands for the collective, and is never started. A persistent send would not do: MPICH 4.0

@@ -16,7 +16,7 @@ namespace penstock::interpose {
 [[nodiscard]] bool has_free_tags(MPI_Comm communicator);
 
 /// Makes the request of a persistent collective on which all ranks have agreed; `messages` is messages_of()
-/// the communicator. Returns the code of the call of `scope`.
+/// the communicator, and `schedule` outlives the call. Returns the code of the call of `scope`.
 int attach_persistent_schedule(const CallScope& scope, std::unique_ptr<Schedule> schedule,
                                const char* mpi_call, MPI_Comm communicator, MPI_Comm messages,
                                MPI_Request* request);

@@ -308,6 +308,14 @@ TEST_F(NewCommunicators, may_be_very_many) {
   for (MPI_Comm& communicator : all) EXPECT_EQ(MPI_Comm_free(&communicator), MPI_SUCCESS);
 }
 
+/// MPI_Comm_create_group is not collective over a communicator whose ranks could give spares back.
+TEST_F(NewCommunicators, may_be_very_many_by_their_members_alone) {
+  const Memory touched = numbers_on_device(world, elements);
+  std::vector<MPI_Comm> all;
+  for (int i = 0; i < 1500; ++i) all.push_back(create_by_its_members(world));
+  for (MPI_Comm& communicator : all) EXPECT_EQ(MPI_Comm_free(&communicator), MPI_SUCCESS);
+}
+
 /// Of MPICH, which says how many it has when there are no more.
 int communicators_of_library(int code) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
