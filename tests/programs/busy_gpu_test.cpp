@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -162,6 +163,43 @@ TEST(BusyGpu, collectives_are_begun_and_tested) {
 #if PENSTOCK_HAS_MPI_4
 void add(void* in, void* in_and_out, int* count, MPI_Datatype*) {
   for (int i = 0; i < *count; ++i) static_cast<int*>(in_and_out)[i] += static_cast<const int*>(in)[i];
+}
+
+/// What was begun while the GPU was idle does not wait behind the copy of another thread, which waits for
+/// work that was queued later. Both broadcasts come from host memory, so they are staged.
+TEST(BusyGpu, a_staged_collective_from_before_completes_beside_another_threads_copy) {
+  int threads = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&threads);
+  if (threads != MPI_THREAD_MULTIPLE) GTEST_SKIP() << "one thread only";
+  MPI_Comm dup = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+  for (const std::size_t bytes : {8u, 1000u, 100'000u}) {
+    SCOPED_TRACE(bytes);
+    const Buffer first(rank() == 0 ? MemoryKind::pageable : MemoryKind::device, bytes, rank() == 0 ? 1 : 2);
+    const Buffer second(rank() == 0 ? MemoryKind::pageable : MemoryKind::device, bytes, rank() == 0 ? 3 : 4);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (rank() == 0) {
+      MPI_Bcast(second.data(), second.count(), MPI_BYTE, 0, dup);
+      MPI_Recv(nullptr, 0, MPI_BYTE, 1, 79, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Ibcast(first.data(), first.count(), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+      MPI_Ibcast(first.data(), first.count(), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+      BusyGpu work;
+      std::thread other([&] { MPI_Bcast(second.data(), second.count(), MPI_BYTE, 0, dup); });
+      // until the other thread's copy is most likely queued
+      for (const double begin_s = MPI_Wtime(); MPI_Wtime() - begin_s < tests_s;) std::this_thread::yield();
+      MPI_Send(nullptr, 0, MPI_BYTE, 0, 79, MPI_COMM_WORLD);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+      work.end();
+      other.join();
+      EXPECT_EQ(first.read(), payload(bytes, 1));
+      EXPECT_EQ(second.read(), payload(bytes, 3));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Comm_free(&dup);
 }
 
 /// An operation of the program's is the library's, in host memory. Only the result lies on the GPU: nothing

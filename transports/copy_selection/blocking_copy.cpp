@@ -91,11 +91,10 @@ class BlockingCopy {
     return begin_in(use, bounce_ == nullptr ? 1 : std::min(steps(), Bounce::depth));
   }
   [[nodiscard]] Status begin_in(cuda::StreamUse use, std::size_t needed) {
-    if (Status made = context_->stream(use, stream_); !made.ok()) return made;
     for (std::size_t each = 0; each < needed; ++each) {
       if (Status taken = cuda::Context::take_event(context_, marks_[each]); !taken.ok()) return taken;
     }
-    return cuda::order_after_application(context_, stream_, view_.handed_over_ns);
+    return cuda::take_blocking_stream(context_, use, view_.handed_over_ns, stream_);
   }
   [[nodiscard]] std::size_t steps() const noexcept { return (bytes_ + step_bytes_ - 1) / step_bytes_; }
   [[nodiscard]] std::size_t step_bytes(std::size_t step) const noexcept {

@@ -34,6 +34,7 @@ enum class StreamUse : std::uint8_t {
   upload,
   blocking_download,  ///< for callers that wait in place: never behind work that is not done
   blocking_upload,    ///< the same
+  blocking_in_order,  ///< for callers that wait for the application's work, too
   relay,
   order,
   resident,
@@ -43,7 +44,7 @@ enum class StreamUse : std::uint8_t {
   layout_tables,    ///< never waits for the application
   beside_capture
 };
-inline constexpr std::size_t stream_uses = 16;
+inline constexpr std::size_t stream_uses = 17;
 
 /// Owns its streams, idle events and flags. Thread: any. Methods that make CUDA objects need the context to
 /// be current (ContextScope).

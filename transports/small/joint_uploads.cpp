@@ -88,10 +88,10 @@ Status upload_jointly(std::span<const Upload> uploads) {
     std::memcpy(bounce->chunk(0) + offset, uploads[i].host, items[i].bytes);
   }
   CUstream stream = nullptr;
-  if (Status made = context->stream(cuda::StreamUse::blocking_upload, stream); !made.ok()) return made;
-  if (Status ordered = cuda::order_after_application(context, stream, last_handed_over_ns(uploads));
-      !ordered.ok())
-    return ordered;
+  if (Status taken = cuda::take_blocking_stream(context, cuda::StreamUse::blocking_upload,
+                                                last_handed_over_ns(uploads), stream);
+      !taken.ok())
+    return taken;
   return launch_and_wait(context, stream, std::span(items.data(), uploads.size()));
 }
 

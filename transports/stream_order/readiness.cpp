@@ -135,5 +135,12 @@ Status order_after_application(const ContextRef& context, CUstream own, std::uin
   return order_after(event, own);
 }
 
+Status take_blocking_stream(const ContextRef& context, StreamUse use, std::uint64_t since_ns,
+                            CUstream& own) noexcept {
+  if (application_is_idle(*context, since_ns)) return context->stream(use, own);
+  if (Status made = context->stream(StreamUse::blocking_in_order, own); !made.ok()) return made;
+  return order_after_application(context, own, since_ns);
+}
+
 }  // namespace cuda
 }  // namespace penstock::transports

@@ -32,4 +32,10 @@ void wait_for_application(Context& context) noexcept;
 [[nodiscard]] Status order_after_application(const ContextRef& context, CUstream own,
                                              std::uint64_t since_ns = 0) noexcept;
 
+/// Sets `own` to a stream for a caller that waits in place, ordered so: that of `use` if nothing is left to
+/// wait for, else another, so that callers for whose copies nothing is left do not wait behind it. The
+/// context must be current.
+[[nodiscard]] Status take_blocking_stream(const ContextRef& context, StreamUse use, std::uint64_t since_ns,
+                                          CUstream& own) noexcept;
+
 }  // namespace penstock::transports::cuda
