@@ -116,6 +116,7 @@ void shut_down() noexcept {
   RegionCache::of_process().clear();
   cuda::RelaySlice::drop_all();
   cuda::Bounce::drop_idle();
+  cuda::PinnableMapping::free_all_unused();
   cuda::Context::drop_all(timeout_ms);
   cuda::close_driver();
 }

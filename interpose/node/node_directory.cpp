@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -122,6 +123,14 @@ PartitionArea& NodeDirectory::partitions_of(const DirectoryRow& row) noexcept {
 }
 
 void NodeDirectory::join() noexcept {
+  if (::prctl(PR_GET_DUMPABLE) != 1) {
+    // the other ranks could not open this one's memory files
+    record::notice(
+        "this process forbids others of its user to read it (PR_SET_DUMPABLE, or a program file that may not "
+        "be "
+        "read): device messages are staged in host memory");
+    return;
+  }
   sweep_stale_files();
   const JobIdentity job = identify_job(settings().node);
   std::snprintf(path_, sizeof path_, "%s/penstock-%u-%016llx%016llx", folder,
@@ -239,10 +248,15 @@ DirectoryRow* NodeDirectory::own_row() noexcept {
   return shared_ == nullptr ? nullptr : &shared_->rows[own_];
 }
 
+std::uint32_t NodeDirectory::rows_taken() const noexcept {
+  return shared_ == nullptr ? 0
+                            : std::min(shared_->rows_taken.load(std::memory_order_acquire), directory_rows);
+}
+
 DirectoryRow* NodeDirectory::row_of(int world_rank) noexcept {
   if (shared_ == nullptr || world_rank < 0) return nullptr;
   if (DirectoryRow* const row = mapped_row_of(world_rank)) return row;
-  const std::uint32_t taken = std::min(shared_->rows_taken.load(std::memory_order_acquire), directory_rows);
+  const std::uint32_t taken = rows_taken();
   return rows_mapped_.load(std::memory_order_acquire) == taken ? nullptr : search_row_of(world_rank, taken);
 }
 
@@ -339,7 +353,7 @@ bool NodeDirectory::shares_gpu(std::uint64_t gpu) noexcept {
     std::uint64_t noted = 0;
     if (place.compare_exchange_strong(noted, gpu) || noted == gpu) break;
   }
-  const std::uint32_t taken = std::min(shared_->rows_taken.load(std::memory_order_acquire), directory_rows);
+  const std::uint32_t taken = rows_taken();
   for (std::uint32_t i = 0; i < taken; ++i) {
     const DirectoryRow& row = shared_->rows[i];
     if (i == own_ || row.world_rank.load(std::memory_order_relaxed) < 0) continue;

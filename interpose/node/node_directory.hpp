@@ -79,6 +79,8 @@ class NodeDirectory {
   void leave() noexcept;
 
   [[nodiscard]] bool is_open() const noexcept { return shared_ != nullptr; }
+  /// Returns how many ranks of this node have joined, those that have left included.
+  [[nodiscard]] std::uint32_t rows_taken() const noexcept;
   [[nodiscard]] const JobNonce& nonce() const noexcept { return nonce_; }
   /// Replaces the nonce by one on which all ranks of the job have agreed. Before any message.
   void adopt(const JobNonce& nonce) noexcept { nonce_ = nonce; }

@@ -34,6 +34,7 @@
 #include "transports/cuda/driver.hpp"
 #include "transports/host/callers_mutex.hpp"
 #include "transports/machine.hpp"
+#include "transports/staged/staged_send.hpp"
 #include "transports/stream_order/readiness.hpp"
 #include "transports/stream_order/ready_flags.hpp"
 
@@ -132,6 +133,7 @@ void start_up(int provided) {
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   node_directory().publish(rank);
   request_table().set_threaded(provided == MPI_THREAD_MULTIPLE);
+  transports::share_memory_among(node_directory().rows_taken());
   transports::set_callers_take_turns(provided != MPI_THREAD_MULTIPLE);
   const std::span<std::byte> flags = node_directory().flag_memory();
   if (!flags.empty()) transports::set_flag_memory(flags.data(), flags.size());

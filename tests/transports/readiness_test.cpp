@@ -261,6 +261,19 @@ TEST_F(Readiness, of_pool_memory_waits_for_the_devices_primary_context) {
   wait_until_set(ready);
 }
 
+/// The primary context has nothing to do.
+TEST_F(Readiness, of_pool_memory_waits_for_the_context_that_the_thread_uses) {
+  CUcontext own = nullptr;
+  REQUIRE_CUDA(cuCtxCreate(&own, nullptr, 0, 0));
+  {
+    const GpuMemory pool(BufferKind::async_pool, 4096);
+    const BusyStream busy(CU_STREAM_LEGACY);
+    EXPECT_FALSE(is_idle(whole(pool)));
+  }
+  REQUIRE_CUDA(cuCtxDestroy(own));
+  use_device(0);
+}
+
 TEST_F(Readiness, of_many_messages_is_signalled_for_each) {
   std::vector<Flag> flags(300);
   BusyStream busy(CU_STREAM_LEGACY);

@@ -148,6 +148,8 @@ std::vector<ContextRef> Context::met() {
 CUcontext Context::primary(int device) {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return nullptr;
+  if (const ContextRef here = find(current(*driver)); here != nullptr && here->device() == device)
+    return here->handle();
   if (CUcontext active = active_primary(*driver, device)) return active;
   if (ContextRef there = seen(device)) return there->handle();
   CUcontext made = nullptr;
@@ -315,9 +317,10 @@ Status Context::take_event(const ContextRef& context, Event& event) noexcept {
 Status Context::flags(const FlagPage*& page) noexcept {
   const std::lock_guard lock(mutex_);
   if (!flags_.has_value()) {
-    FlagPage made;
-    if (Status mapped = made.map(); !mapped.ok()) return mapped;
-    flags_ = std::move(made);
+    if (Status mapped = flags_.emplace().map(); !mapped.ok()) {
+      flags_.reset();
+      return mapped;
+    }
   }
   page = &*flags_;
   return {};

@@ -67,8 +67,9 @@ class Context {
   /// application that do not wait for the legacy stream are not seen. False also while a legacy stream must
   /// not be queried. Never waits. Cost: some queries.
   [[nodiscard]] static bool all_are_quiet() noexcept;
-  /// Returns the primary context of a device, for memory that belongs to no context (async pools, VMM): the
-  /// active one, else one seen on the device, else one that is made and kept until drop_all().
+  /// Returns the context of a device for memory that belongs to none (async pools, VMM): the thread's current
+  /// one if it is of that device, else the primary one if it is active, else one seen on the device, else the
+  /// primary one, which is made and kept until drop_all().
   [[nodiscard]] static CUcontext primary(int device);
   /// Waits for what is queued on Penstock's streams, at most `timeout_ms` in all, and frees everything.
   static void drop_all(int timeout_ms) noexcept;

@@ -14,6 +14,10 @@ constexpr std::size_t bounce_offset = mailbox_offset + sizeof(kernels::ResidentM
 
 }  // namespace
 
+FlagPage::~FlagPage() {
+  if (is_kept_.load(std::memory_order_relaxed)) static_cast<void>(memory_.release());
+}
+
 Status FlagPage::map() noexcept {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return no_driver();

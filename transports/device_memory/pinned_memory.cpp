@@ -41,6 +41,11 @@ bool Registration::ensure(const ContextRef& context) noexcept {
   return registered_;
 }
 
+bool Registration::is_there() noexcept {
+  const std::lock_guard lock(mutex_);
+  return registered_;
+}
+
 Status Registration::take_refusal() noexcept {
   // mostly there is none: no write to what all threads read
   if (untold_refusal.load(std::memory_order_relaxed) == CUDA_SUCCESS) return {};
@@ -69,7 +74,7 @@ Bounce::Loan Bounce::take(const ContextRef& context) {
     if (!mapping) return nullptr;
     bounce.reset(new Bounce(std::move(mapping)));
   }
-  bounce->pinned_ = bounce->registration_.ensure(context);
+  bounce->pinned_ = bounce->memory_.pin(context);
   return bounce;
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "transports/cuda/context.hpp"
+#include "transports/device_memory/pinnable_mapping.hpp"
 #include "transports/host/host_mapping.hpp"
 
 namespace penstock::transports::cuda {
@@ -25,6 +26,8 @@ class Registration {
 
   /// Registers the memory if it is not registered; `context` must be current. Returns false if that fails.
   bool ensure(const ContextRef& context) noexcept;
+  /// Returns whether the memory was registered.
+  [[nodiscard]] bool is_there() noexcept;
 
   /// Returns the last refusal since the previous call, of any registration; ok if there was none. Cost: a
   /// load.
@@ -47,10 +50,9 @@ class Bounce {
   /// The most that are kept idle: as many as payloads between nodes have on loan, both ways. Making and
   /// pinning another takes 2 ms.
   static constexpr std::size_t most_kept = 8;
-  explicit Bounce(HostMapping mapping) noexcept
-      : mapping_(std::move(mapping)), registration_(mapping_.address(), mapping_.bytes()) {}
+  explicit Bounce(HostMapping mapping) : memory_(std::move(mapping)) {}
   [[nodiscard]] char* chunk(std::size_t index) const noexcept {
-    return mapping_.address() + index % depth * chunk_bytes;
+    return memory_.address() + index % depth * chunk_bytes;
   }
   /// Returns the bytes of a payload that one step copies: small payloads are cut too, so that both halves of
   /// the way overlap.
@@ -76,8 +78,7 @@ class Bounce {
   static void drop_idle() noexcept;
 
  private:
-  HostMapping mapping_;
-  Registration registration_;
+  PinnableMapping memory_;
   bool pinned_ = false;
 };
 

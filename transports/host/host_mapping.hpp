@@ -30,6 +30,9 @@ class HostMapping {
     if (address_ != nullptr) munmap(address_, bytes_);
   }
 
+  /// Gives up the memory, which stays mapped. Returns its address.
+  char* release() noexcept { return std::exchange(address_, nullptr); }
+
   [[nodiscard]] char* address() const noexcept { return address_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] explicit operator bool() const noexcept { return address_ != nullptr; }

@@ -1,15 +1,20 @@
 #include "transports/regions/region.hpp"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <new>
+
+#include "transports/host/memory_limit.hpp"
 
 namespace penstock::transports {
 namespace {
 
 constexpr std::uint64_t region_magic = 0x31474552534e5450;  // "PTNSREG1"
+
+std::atomic<unsigned> sharing_processes{1};
 
 /// Counts the uses of all regions, so that no two messages have the same ticket.
 std::uint64_t next_use() noexcept {
@@ -39,9 +44,14 @@ StagingRegion::StagingRegion(MappedRegion memory, std::uint64_t number) noexcept
   header->region_bytes = region_header_bytes + mapped_.ring().bytes;
 }
 
+void StagingRegion::share_memory_among(unsigned processes) noexcept {
+  sharing_processes.store(std::max(processes, 1u), std::memory_order_relaxed);
+}
+
 bool StagingRegion::may_buffer(std::size_t capacity) noexcept {
-  static const std::size_t most_bytes = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
-                                        static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) / 16;
+  static const std::uint64_t limit_bytes = memory_limit_bytes();
+  const std::uint64_t most_bytes =
+      std::min(limit_bytes / 16, limit_bytes / 4 / sharing_processes.load(std::memory_order_relaxed));
   rlimit descriptors{};
   if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return false;
   const std::size_t used_bytes = Segment::made_bytes_now();

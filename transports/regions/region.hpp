@@ -77,9 +77,11 @@ class StagingRegion {
   StagingRegion(const StagingRegion&) = delete;
   StagingRegion& operator=(const StagingRegion&) = delete;
 
+  /// Sets how many processes share the memory of the machine, or of the job's control group.
+  static void share_memory_among(unsigned processes) noexcept;
   /// Returns whether this much more may be kept for receivers that have not arrived. All regions of the
-  /// process together take at most a sixteenth of the machine's memory and a quarter of the process'
-  /// descriptors.
+  /// process together take at most a sixteenth of that memory, those of all processes a quarter, and a
+  /// quarter of the process' descriptors.
   [[nodiscard]] static bool may_buffer(std::size_t capacity) noexcept;
 
   [[nodiscard]] MappedRegion& mapped() noexcept { return mapped_; }

@@ -41,18 +41,17 @@ void Descriptor::close() noexcept {
   if (number_ >= 0) ::close(std::exchange(number_, -1));
 }
 
-Segment::Segment(Descriptor descriptor, HostMapping mapping) noexcept
+Segment::Segment(Descriptor descriptor, HostMapping mapping)
     : descriptor_(std::move(descriptor)),
       was_made_here_(descriptor_.number() >= 0),
-      mapping_(std::move(mapping)),
-      registration_(mapping_.address(), mapping_.bytes()) {
+      memory_(std::move(mapping)) {
   if (!was_made_here_) return;
   open_files.fetch_add(1, std::memory_order_relaxed);
-  made_bytes.fetch_add(mapping_.bytes(), std::memory_order_relaxed);
+  made_bytes.fetch_add(memory_.bytes(), std::memory_order_relaxed);
 }
 
 Segment::~Segment() {
-  if (was_made_here_) made_bytes.fetch_sub(mapping_.bytes(), std::memory_order_relaxed);
+  if (was_made_here_) made_bytes.fetch_sub(memory_.bytes(), std::memory_order_relaxed);
   close_file();
 }
 
@@ -71,6 +70,7 @@ std::size_t Segment::made_bytes_now() noexcept {
 }
 
 Status Segment::make(std::size_t bytes, std::shared_ptr<Segment>& segment) {
+  cuda::PinnableMapping::free_unused();
   Descriptor file(memfd_create("penstock", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (file.number() < 0) return system_status("memfd_create");
   errno = reserve_space(file.number(), 0, bytes);
@@ -83,6 +83,7 @@ Status Segment::make(std::size_t bytes, std::shared_ptr<Segment>& segment) {
 }
 
 Status Segment::open(const Offer& offer, std::shared_ptr<Segment>& segment) {
+  cuda::PinnableMapping::free_unused();
   if (offer.region.descriptor < 0 || offer.process_id <= 0) return untrusted("sender's offer");
   char path[64];
   std::snprintf(path, sizeof(path), "/proc/%lld/fd/%d", static_cast<long long>(offer.process_id),

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "transports/device_memory/pinned_memory.hpp"
+#include "transports/device_memory/pinnable_mapping.hpp"
 #include "transports/host/host_mapping.hpp"
 #include "transports/host/status.hpp"
 #include "transports/regions/offer.hpp"
@@ -38,7 +38,8 @@ class Segment {
   /// for what does not fit.
   [[nodiscard]] static Status open(const Offer& offer, std::shared_ptr<Segment>& segment);
 
-  Segment(Descriptor descriptor, HostMapping mapping) noexcept;
+  /// Errors: std::bad_alloc.
+  Segment(Descriptor descriptor, HostMapping mapping);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
@@ -48,20 +49,19 @@ class Segment {
   [[nodiscard]] static std::size_t files_open() noexcept;
   [[nodiscard]] static std::size_t made_bytes_now() noexcept;
 
-  [[nodiscard]] char* address() const noexcept { return mapping_.address(); }
-  [[nodiscard]] std::size_t bytes() const noexcept { return mapping_.bytes(); }
+  [[nodiscard]] char* address() const noexcept { return memory_.address(); }
+  [[nodiscard]] std::size_t bytes() const noexcept { return memory_.bytes(); }
   /// -1 on the receiver's side, which needs the mapping only.
   [[nodiscard]] int descriptor() const noexcept { return descriptor_.number(); }
   /// Closes the sender's file, as all who need it have opened it: nobody can from then on.
   void close_file() noexcept;
   /// Pins the segment for the GPU; `context` must be current. Returns false if it cannot be pinned.
-  bool pin(const cuda::ContextRef& context) noexcept { return registration_.ensure(context); }
+  bool pin(const cuda::ContextRef& context) noexcept { return memory_.pin(context); }
 
  private:
   Descriptor descriptor_;
   const bool was_made_here_;
-  HostMapping mapping_;
-  cuda::Registration registration_;
+  cuda::PinnableMapping memory_;
 };
 
 }  // namespace penstock::transports

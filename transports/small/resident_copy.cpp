@@ -88,6 +88,7 @@ Status ResidentCopy::launch(const void* known, const kernels::ResidentLimits& st
     orders_ = static_cast<std::uint32_t>(from_ & kernels::number_mask);
     forget_earlier_orders();
   }
+  page->keep_mapped();
   show_calls({&caller_word(*mailbox_), kernels::caller_inside, kernels::caller_changed});
   kernels::ResidentKernel parameters{};
   parameters.mailbox = page->device_mailbox();

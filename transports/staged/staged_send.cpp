@@ -288,6 +288,10 @@ Status StagedSend::start(const BufferView& source, Staging staging, Offer& offer
   });
 }
 
+void share_memory_among(unsigned processes) noexcept {
+  StagingRegion::share_memory_among(processes);
+}
+
 bool may_buffer(std::size_t payload_bytes) noexcept {
   return StagingRegion::may_buffer(payload_bytes);
 }

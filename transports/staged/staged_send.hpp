@@ -42,6 +42,8 @@ class StagedSend {
   virtual void abandon() noexcept = 0;
 };
 
+/// Sets how many processes share the memory that may_buffer() goes by.
+void share_memory_among(unsigned processes) noexcept;
 /// Returns whether a sender may buffer this much for a receiver that has not arrived
 /// (StagingRegion::may_buffer).
 [[nodiscard]] bool may_buffer(std::size_t payload_bytes) noexcept;

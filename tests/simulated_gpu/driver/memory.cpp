@@ -248,6 +248,7 @@ CUresult cuMemHostUnregister(void* memory) {
   return driver_call(__func__, [&] {
     take_allocation(reinterpret_cast<Address>(memory), MemoryKind::registered,
                     CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    for (const auto& context : all_contexts()) context->synchronise();
     return CUDA_SUCCESS;
   });
 }
