@@ -53,8 +53,8 @@ ChunkedSend::~ChunkedSend() {
   // the driver may still write there
   if (ready_->load(std::memory_order_acquire) == 0) static_cast<void>(ready_.release());
   all_buffered_bytes.fetch_sub(buffered_bytes_, std::memory_order_relaxed);
-  // receives of an aborted payload may still be posted
-  if (status_.ok()) channel().give_back(tag_);
+  // receives of an aborted payload may still be posted, and what a withdrawn one has sent may lie there
+  if (status_.ok() && !may_have_left_something_) channel().give_back(tag_);
 }
 
 void ChunkedSend::start() noexcept {
@@ -66,6 +66,7 @@ void ChunkedSend::start() noexcept {
 /// them.
 void ChunkedSend::withdraw() noexcept {
   if (std::exchange(is_withdrawn_, true)) return;
+  may_have_left_something_ = is_noted_ || posted_chunks_ > 0 || sent_ > 0;
   if (noting_ != MPI_REQUEST_NULL) PMPI_Cancel(&noting_);
   for (std::size_t chunk = 0; chunk < posted_chunks_; ++chunk) PMPI_Cancel(&chunks_[chunk].request);
 }

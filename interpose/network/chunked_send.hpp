@@ -100,7 +100,8 @@ class ChunkedSend final : public Pending {
   bool is_noted_ = false;   ///< the note has been sent, or none is needed
   bool must_wait_ = false;  ///< the receiver is late, and there is no room to buffer the payload
   bool is_withdrawn_ = false;
-  bool is_lost_ = false;  ///< MPI cannot reach the receiver
+  bool may_have_left_something_ = false;  ///< it was withdrawn after some of it had been sent
+  bool is_lost_ = false;                  ///< MPI cannot reach the receiver
   bool is_over_ = false;
 };
 

@@ -14,8 +14,10 @@
 namespace penstock::interpose {
 namespace {
 
-// of hydra, PMIx (Open MPI ≥ 3, srun --mpi=pmix) and orted, in the order of lookup
-constexpr std::array rank_variables = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"};
+// of hydra, PMIx (Open MPI ≥ 3, srun --mpi=pmix), orted, Cray's PALS and MVAPICH 2, in the order of lookup.
+// SLURM_PROCID would not do: a batch script has it, too.
+constexpr std::array rank_variables = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PALS_RANKID",
+                                       "MV2_COMM_WORLD_RANK"};
 
 /// Reads a file of /proc into a fixed buffer; a rest that does not fit is not needed. Returns the bytes read.
 std::size_t read_proc(pid_t process, const char* file, char* buffer, std::size_t capacity) noexcept {
@@ -126,7 +128,8 @@ JobIdentity identify_job(std::string_view node) noexcept {
   if (variable != nullptr) {
     do {
       const pid_t parent = stat_of(launcher).parent;
-      if (parent <= 1) break;
+      // the first process adopts those whose parents are gone; in a container it may be the launcher
+      if (parent < 1 || (parent == 1 && !is_launcher(parent))) break;
       launcher = parent;
     } while (!is_launcher(launcher) && is_rank(launcher, variable));
   }

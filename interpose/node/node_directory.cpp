@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -157,8 +158,11 @@ void NodeDirectory::join() noexcept {
   // All ranks set the same size. The file is sparse, so each rank reserves what it touches: a write without
   // room would raise a signal.
   void* mapped = MAP_FAILED;
-  if (retried([&] { return ::ftruncate(file_, sizeof(Shared)); }) == 0 &&
-      Shared::reserve(file_, 0, offsetof(Shared, rows))) {
+  rlimit largest_file{};
+  if (::getrlimit(RLIMIT_FSIZE, &largest_file) != 0 || largest_file.rlim_cur < sizeof(Shared)) {
+    errno = EFBIG;  // growing the file would raise a signal
+  } else if (retried([&] { return ::ftruncate(file_, sizeof(Shared)); }) == 0 &&
+             Shared::reserve(file_, 0, offsetof(Shared, rows))) {
     mapped = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   }
   if (mapped == MAP_FAILED) return say_off(path_, errno);

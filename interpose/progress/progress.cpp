@@ -35,7 +35,7 @@ bool computes_before_it_waits() {
 }
 
 void begin_large_arrivals(Posted posted, bool takes_long) try {
-  if (must_poll()) request_table().begin_large_arrivals(posted, takes_long);
+  if (request_table().has_work()) request_table().begin_large_arrivals(posted, takes_long);
 } catch (const std::bad_alloc&) {
   // a call that waits for the payloads will start them
 }
@@ -45,7 +45,7 @@ void settle() {
 }
 
 void settle_until(const std::function<bool()>& others_have_come) try {
-  if (must_poll()) [[unlikely]]
+  if (request_table().has_work()) [[unlikely]]
     request_table().settle(others_have_come);
 } catch (const std::bad_alloc&) {
   // the remaining work must wait until the call is over

@@ -169,7 +169,13 @@ class RequestTable {
   /// a message is found, or on a communicator of one rank. Takes Lock.
   void open_sentinel();
   void close_sentinel();
-  [[nodiscard]] bool must_poll() const noexcept { return NodeDirectory::gpu_seen() && !is_empty(); }
+  /// Returns whether there is something to step.
+  [[nodiscard]] bool has_work() const noexcept { return NodeDirectory::gpu_seen() && !is_empty(); }
+  /// Returns whether a call that blocks must step: also for what another thread may post meanwhile, which may
+  /// wait for the caller.
+  [[nodiscard]] bool must_poll() const noexcept {
+    return NodeDirectory::gpu_seen() && (threaded_ || !is_empty());
+  }
 
   /// Progresses until this rank may leave MPI progress for any length of time. Until then, what others wait
   /// for and what can end without them must be over, or `others_have_come()` true. Takes Lock.
@@ -180,6 +186,8 @@ class RequestTable {
   /// For ranks on other nodes: calls `poll` in each step; their envelopes may arrive at any time. Null: there
   /// are none. Call it before the first message and after the last.
   void poll_other_nodes(void (*poll)() noexcept) noexcept { poll_other_nodes_ = poll; }
+
+  [[nodiscard]] bool polls_other_nodes() const noexcept { return poll_other_nodes_ != nullptr; }
 
   /// Returns true if some rank has, or may have, sent an envelope that this rank has not seen yet.
   [[nodiscard]] bool envelopes_are_coming() const noexcept;

@@ -17,8 +17,10 @@ bool matches(const StashedMessage& message, int source, int tag) noexcept {
 
 /// Returns true for a possible envelope, which its sender counts before it sends it. Other messages of that
 /// size stay in the MPI library, so that a synchronous one is not received before there is a receive.
-bool may_be_envelope(const MPI_Status& probed) {
-  return bytes_of(probed) == envelope_bytes && request_table().envelopes_are_coming();
+bool may_be_envelope(const MPI_Status& probed, const CommunicatorInfo& info) {
+  if (bytes_of(probed) != envelope_bytes || !request_table().envelopes_are_coming()) return false;
+  const int sender = world_rank_of(info, probed.MPI_SOURCE);
+  return sender < 0 || node_directory().row_of(sender) != nullptr || request_table().polls_other_nodes();
 }
 
 /// While an object exists, a received message may be only probed (RendezvousSend checks this).
@@ -62,9 +64,10 @@ bool take_envelope(const void* bytes, Envelope* envelope) {
   return true;
 }
 
-int open_message(MPI_Message handle, const MPI_Status& probed, StashedMessage* message) {
+int open_message(MPI_Message handle, const MPI_Status& probed, const CommunicatorInfo& info,
+                 StashedMessage* message) {
   message->status = probed;
-  if (!may_be_envelope(probed)) {
+  if (!may_be_envelope(probed, info)) {
     message->message = handle;
     return MPI_SUCCESS;
   }
@@ -97,7 +100,7 @@ int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int ta
       }
     }
     int code = PMPI_Iprobe(source, tag, communicator, flag, status);
-    if (code != MPI_SUCCESS || *flag == 0 || !may_be_envelope(*status)) return code;
+    if (code != MPI_SUCCESS || *flag == 0 || !may_be_envelope(*status, info)) return code;
 
     if (info.stash == nullptr) info.stash = std::make_shared<Stash>();
     for (int arrived = 1; arrived != 0 && info.stash->peek(source, tag) == nullptr;) {
@@ -106,7 +109,7 @@ int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int ta
       code = PMPI_Improbe(status->MPI_SOURCE, MPI_ANY_TAG, communicator, &arrived, &handle, &probed);
       if (code == MPI_SUCCESS && arrived != 0) {
         StashedMessage message;
-        code = open_message(handle, probed, &message);
+        code = open_message(handle, probed, info, &message);
         if (code == MPI_SUCCESS) info.stash->append(std::move(message));
       }
       if (code != MPI_SUCCESS) return code;

@@ -52,7 +52,8 @@ int look_ahead(MPI_Comm communicator, CommunicatorInfo& info, int source, int ta
 
 /// Receives a message that may be an envelope by its handle. Any other message stays in the MPI library, and
 /// `message` keeps the handle. Returns a PMPI code.
-int open_message(MPI_Message handle, const MPI_Status& probed, StashedMessage* message);
+int open_message(MPI_Message handle, const MPI_Status& probed, const CommunicatorInfo& info,
+                 StashedMessage* message);
 
 /// Removes and returns a stashed match, if there is any. Thread: under StashLock.
 [[nodiscard]] std::optional<StashedMessage> take_stashed(CommunicatorInfo* info, int source, int tag);

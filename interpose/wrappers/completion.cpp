@@ -25,8 +25,8 @@ namespace {
 /// for this one.
 bool is_plain(int count, const MPI_Request* requests) {
   if (count < 0 || (count > 0 && requests == nullptr)) return true;  // the MPI library reports the error
-  if (request_table().is_empty()) return true;
   if (must_poll()) return false;
+  if (request_table().is_empty()) return true;
   const RequestTable::Lock lock(request_table());
   for (int i = 0; i < count; ++i) {
     if (requests[i] != MPI_REQUEST_NULL && request_table().find(requests[i]) != nullptr) return false;
@@ -268,7 +268,7 @@ using namespace penstock::interpose;
 
 PENSTOCK_EXPORT int MPI_Wait(MPI_Request* request, MPI_Status* status) try {
   CallScope scope(Function::Wait, __builtin_return_address(0));
-  if (scope.stands_aside() || request_table().is_empty()) return PMPI_Wait(request, status);
+  if (scope.stands_aside() || (request_table().is_empty() && !must_poll())) return PMPI_Wait(request, status);
   return wait_one(scope, request, status);
 }
 PENSTOCK_OUT_OF_MEMORY(MPI_COMM_NULL)

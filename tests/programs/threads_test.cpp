@@ -285,6 +285,33 @@ TEST(Threads,
   MPI_Comm_free(&communicator);
 }
 
+/// As between two barriers of OpenMP: the second thread waits for the first, which is in a call already when
+/// the second posts. The receiver takes the second's message first, which goes on only by steps of its
+/// sender, as memory of a pool is staged, and does not fit into a staging buffer.
+TEST(Threads, one_that_waits_in_MPI_makes_progress_for_what_another_posts_later) {
+  if (!is_thread_multiple() || rank() > 1) return;
+  const Buffer large(MemoryKind::pageable, 3 << 20, rank() == 0 ? 1 : 3);
+  const Buffer staged(MemoryKind::async_pool, 40 << 20, rank() == 0 ? 2 : 4);
+  if (rank() == 0) {
+    std::atomic<bool> is_sent{false};
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Isend(staged.data(), staged.count(), MPI_BYTE, 1, 51, MPI_COMM_WORLD, &request);
+      while (!is_sent) sched_yield();
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    });
+    MPI_Send(large.data(), large.count(), MPI_BYTE, 1, 50, MPI_COMM_WORLD);
+    is_sent = true;
+    other.join();
+  } else {
+    MPI_Recv(staged.data(), staged.count(), MPI_BYTE, 0, 51, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Recv(large.data(), large.count(), MPI_BYTE, 0, 50, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    EXPECT_EQ(staged.read(), payload(40 << 20, 2));
+    EXPECT_EQ(large.read(), payload(3 << 20, 1));
+  }
+}
+
 TEST(Threads, blocking_sends_and_receives_on_a_communicator_each) {
   if (!is_thread_multiple()) return;
   std::vector<MPI_Comm> communicators(thread_count);

@@ -9,6 +9,7 @@
 
 #include "interpose/calls/errors.hpp"
 #include "interpose/calls/temporary_error_handler.hpp"
+#include "interpose/progress/request_table.hpp"
 
 namespace penstock::interpose {
 
@@ -33,10 +34,11 @@ void note_shortage() noexcept;
 /// will not be used.
 [[nodiscard]] bool give_back_spares(int code) noexcept;
 
-/// Runs `call()`, which is collective over `parent` and makes `*made`. Returns its code.
+/// Runs `call()`, which is collective over `parent` and makes `*made`. Returns its code. Where other threads
+/// may be in MPI, no spares are given back: errors of theirs on `parent` go to its handler.
 template <typename Call>
 int make_communicator(MPI_Comm parent, const MPI_Comm* made, const Call& call) {
-  if (!may_give_back(parent)) return call();
+  if (request_table().is_threaded() || !may_give_back(parent)) return call();
   int code = MPI_SUCCESS;
   {
     const TemporaryErrorHandler errors_returned(parent, MPI_ERRORS_RETURN);

@@ -1,10 +1,13 @@
-// Ranks whose processes others may not read, as of a program file without permission to read it: their memory
-// files cannot be opened, and what is staged must go another way.
+// Messages between two ranks in memory of several kinds and sizes.
+//   plain_messages [unreadable]
+// unreadable: of processes that others may not read, as of a program file without permission to read it.
+// Their memory files cannot be opened, and what is staged must go another way.
 #include <mpi.h>
 #include <sys/prctl.h>
 
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 #include "tests/support/job_exit_code.hpp"
@@ -15,7 +18,7 @@ using penstock::test_support::Memory;
 using penstock::test_support::MemoryKind;
 
 int main(int argument_count, char** arguments) {
-  prctl(PR_SET_DUMPABLE, 0);
+  if (argument_count > 1 && std::strcmp(arguments[1], "unreadable") == 0) prctl(PR_SET_DUMPABLE, 0);
   MPI_Init(&argument_count, &arguments);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
