@@ -29,7 +29,7 @@ namespace penstock::interpose {
 namespace {
 
 constexpr char folder[] = "/dev/shm";
-constexpr std::uint64_t layout_version = 0x50454e53544f0013ull;  // ranks with another layout use another file
+constexpr std::uint64_t layout_version = 0x50454e53544f0014ull;  // ranks with another layout use another file
 
 /// The largest page size of GPU hosts (aarch64).
 constexpr std::size_t page_bytes = 65536;
@@ -200,11 +200,37 @@ void NodeDirectory::join() noexcept {
   DirectoryRow& row = shared_->rows[own_];
   row.process = transports::this_process();
   row.has_adverts.store(settings().posted_receives, std::memory_order_release);
+  row.number_of_launcher.store(job.environment_rank + 1, std::memory_order_relaxed);
   row.world_rank.store(job.environment_rank, std::memory_order_release);
 }
 
-void NodeDirectory::publish(int world_rank) noexcept {
+/// Those of one world have all joined by now.
+bool NodeDirectory::is_of_several_worlds(int world_size) const noexcept {
+  const std::uint32_t taken = rows_taken();
+  if (taken > static_cast<std::uint32_t>(world_size)) return true;
+  for (std::uint32_t i = 0; i < taken; ++i) {
+    const DirectoryRow& row = shared_->rows[i];
+    const int size_there = row.world_size.load(std::memory_order_relaxed);
+    if (size_there != 0 && size_there != world_size) return true;
+    const int number = row.number_of_launcher.load(std::memory_order_relaxed);
+    for (std::uint32_t other = 0; other < i && number > 0; ++other) {
+      if (shared_->rows[other].number_of_launcher.load(std::memory_order_relaxed) == number) return true;
+    }
+  }
+  return false;
+}
+
+void NodeDirectory::publish(int world_rank, int world_size) noexcept {
+  if (shared_ != nullptr && is_of_several_worlds(world_size)) {
+    leave();
+    record::notice(
+        "one launcher has started several jobs at a time on this node, or its MPI is not this program's, so "
+        "that "
+        "each rank is a job: device messages are staged in host memory");
+    return;
+  }
   if (shared_ != nullptr) {
+    shared_->rows[own_].world_size.store(world_size, std::memory_order_relaxed);
     shared_->rows[own_].world_rank.store(world_rank, std::memory_order_release);
     shared_->rows[own_].is_published.store(true, std::memory_order_release);
   }

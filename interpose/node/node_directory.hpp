@@ -39,14 +39,16 @@ struct ArrivalNote {
 /// One rank's row. Lies in shared memory. Members that change with each message have a cache line of their
 /// own, as other ranks read the rest with each of their messages.
 struct alignas(64) DirectoryRow {
-  std::atomic<std::int32_t> world_rank;  ///< -1 until known, and after it has left
-  std::atomic<std::uint32_t> openings;   ///< probes of this rank that are receiving a possible envelope
-  std::atomic<bool> is_parting;          ///< in MPI_Finalize: nothing more is received
-  std::atomic<bool> accepts_envelopes;   ///< its host receives are kept apart (host_receives.hpp)
-  std::atomic<bool> accepts_small;       ///< receives too small for an envelope have staging buffers
-  std::atomic<bool> is_published;        ///< world_rank is MPI's, no longer the environment's
-  std::atomic<bool> forgets_arrivals;    ///< communicators missing in `arrivals` may have been there
-  std::atomic<bool> has_adverts;         ///< it shows posted receives, and looks for those of others
+  std::atomic<std::int32_t> world_rank;          ///< -1 until known, and after it has left
+  std::atomic<std::int32_t> number_of_launcher;  ///< the launcher's rank, from 1 on; 0 until known
+  std::atomic<std::int32_t> world_size;          ///< of MPI_COMM_WORLD; 0 until known
+  std::atomic<std::uint32_t> openings;  ///< probes of this rank that are receiving a possible envelope
+  std::atomic<bool> is_parting;         ///< in MPI_Finalize: nothing more is received
+  std::atomic<bool> accepts_envelopes;  ///< its host receives are kept apart (host_receives.hpp)
+  std::atomic<bool> accepts_small;      ///< receives too small for an envelope have staging buffers
+  std::atomic<bool> is_published;       ///< world_rank is MPI's, no longer the environment's
+  std::atomic<bool> forgets_arrivals;   ///< communicators missing in `arrivals` may have been there
+  std::atomic<bool> has_adverts;        ///< it shows posted receives, and looks for those of others
   transports::ProcessIdentity process;
   alignas(64) std::atomic<std::uint64_t> offers;      ///< envelopes sent to this rank so far
   alignas(64) std::atomic<std::uint64_t> deliveries;  ///< changes while it works: counts payloads, and steps
@@ -68,8 +70,9 @@ class NodeDirectory {
  public:
   /// Finds or makes the job's directory. If that fails, prints a line, and every device payload is staged.
   void join() noexcept;
-  /// Called after PMPI_Init: publishes this rank, removes the file's name.
-  void publish(int world_rank) noexcept;
+  /// Called after PMPI_Init: publishes this rank, removes the file's name. Leaves the directory, with a line,
+  /// if the ranks of several MPI_COMM_WORLDs have joined, which one launcher has started at a time.
+  void publish(int world_rank, int world_size) noexcept;
   /// Announces that this rank receives nothing more.
   void announce_parting() noexcept;
   /// Returns true if a receiver may still fetch a payload from one of this rank's slots. Slow: for
@@ -126,6 +129,7 @@ class NodeDirectory {
   [[nodiscard]] bool speaks_of_tuning() noexcept;
 
  private:
+  [[nodiscard]] bool is_of_several_worlds(int world_size) const noexcept;
   void remove_name() noexcept;
   [[nodiscard]] DirectoryRow* mapped_row_of(int world_rank) noexcept;
   [[nodiscard]] DirectoryRow* search_row_of(int world_rank, std::uint32_t taken) noexcept;

@@ -131,7 +131,7 @@ void start_up(int provided) {
   int size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  node_directory().publish(rank);
+  node_directory().publish(rank, size);
   request_table().set_threaded(provided == MPI_THREAD_MULTIPLE);
   transports::share_memory_among(node_directory().rows_taken());
   transports::set_callers_take_turns(provided != MPI_THREAD_MULTIPLE);

@@ -13,11 +13,14 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "interpose/node/launcher.hpp"
 
 namespace penstock::interpose {
 namespace {
+
+constexpr int world_size = 100'000;
 
 /// In a child that looks like a rank: files of its job in the shared folder. Other jobs come and go there.
 int files_of_this_job() {
@@ -73,7 +76,7 @@ TEST(NodeDirectory, ranks_of_one_launcher_find_each_other_and_agree_on_the_nonce
       directory.join();
       joined.open(1);
       all_joined.pass();
-      directory.publish(rank);
+      directory.publish(rank, world_size);
       if (!directory.is_open()) return 1;
       const JobNonce nonce = directory.nonce();
       static_cast<void>(!::write(results[1], &nonce, sizeof nonce));
@@ -93,6 +96,37 @@ TEST(NodeDirectory, ranks_of_one_launcher_find_each_other_and_agree_on_the_nonce
   EXPECT_FALSE(first == JobNonce{});
 }
 
+/// As MPI_Comm_spawn from two ranks at a time, or the launcher of another MPI, whose each rank is a job.
+TEST(NodeDirectory, is_left_by_ranks_of_several_worlds_that_one_launcher_starts_at_a_time) {
+  struct Rank {
+    int number;
+    int world_size;
+  };
+  const std::vector<std::vector<Rank>> cases = {
+      {{0, 2}, {1, 2}, {0, 2}, {1, 2}},  // two worlds of two
+      {{0, 1}, {1, 1}, {2, 1}},          // three of one
+      {{0, 8}, {1, 8}, {0, 8}},          // two that other nodes belong to
+  };
+  for (const std::vector<Rank>& ranks : cases) {
+    const Gate joined;
+    const Gate all_joined;
+    std::vector<pid_t> started;
+    for (const Rank& rank : ranks) {
+      started.push_back(start_rank(rank.number, [&] {
+        NodeDirectory directory;
+        directory.join();
+        joined.open(1);
+        all_joined.pass();
+        directory.publish(rank.number, rank.world_size);
+        return directory.is_open() ? 1 : 0;
+      }));
+    }
+    for (std::size_t i = 0; i < ranks.size(); ++i) joined.pass();
+    all_joined.open(static_cast<int>(ranks.size()));
+    for (const pid_t rank : started) EXPECT_EQ(exit_code_of(rank), 0);
+  }
+}
+
 TEST(NodeDirectory, finds_a_rank_as_soon_as_it_is_known_and_until_it_leaves) {
   const Gate joined;
   const Gate may_publish;
@@ -105,7 +139,7 @@ TEST(NodeDirectory, finds_a_rank_as_soon_as_it_is_known_and_until_it_leaves) {
     directory.join();
     joined.open(1);
     may_publish.pass();
-    directory.publish(70'000);
+    directory.publish(70'000, world_size);
     published.open(1);
     may_leave.pass();
     directory.leave();
@@ -116,7 +150,7 @@ TEST(NodeDirectory, finds_a_rank_as_soon_as_it_is_known_and_until_it_leaves) {
     joined.pass();
     NodeDirectory directory;
     directory.join();
-    directory.publish(5);
+    directory.publish(5, world_size);
     if (directory.row_of(5) != directory.own_row()) return 1;
     if (directory.row_of(2) == nullptr) return 2;
     if (directory.row_of(70'000) != nullptr) return 3;
@@ -150,7 +184,7 @@ TEST(NodeDirectory, finds_each_of_many_ranks_whatever_their_numbers) {
       directory.join();
       joined.open(1);
       may_publish.pass();
-      directory.publish(number_of(i));
+      directory.publish(number_of(i), world_size);
       published.open(1);
       over.pass();
       return 0;
@@ -168,7 +202,7 @@ TEST(NodeDirectory, finds_each_of_many_ranks_whatever_their_numbers) {
       return true;
     };
     for (int i = 1; i < ranks; ++i) joined.pass();
-    directory.publish(0);
+    directory.publish(0, world_size);
     const bool before = all_are_found();
     may_publish.open(ranks - 1);
     for (int i = 1; i < ranks; ++i) published.pass();
@@ -186,7 +220,7 @@ TEST(NodeDirectory, leaves_no_file_once_published) {
                                       NodeDirectory directory;
                                       directory.join();
                                       if (files_of_this_job() != 1) return 1;
-                                      directory.publish(0);
+                                      directory.publish(0, world_size);
                                       return files_of_this_job() == 0 ? 0 : 2;
                                     })),
             0);
@@ -217,7 +251,7 @@ TEST(NodeDirectory, what_a_killed_job_left_is_swept_by_the_next) {
                                     [] {
                                       NodeDirectory directory;
                                       directory.join();
-                                      directory.publish(0);
+                                      directory.publish(0, world_size);
                                       return files_of_this_job();
                                     })),
             0);
@@ -228,7 +262,7 @@ TEST(NodeDirectory, a_slot_is_found_by_its_envelope_until_it_is_freed) {
                                     [] {
                                       NodeDirectory directory;
                                       directory.join();
-                                      directory.publish(0);
+                                      directory.publish(0, world_size);
                                       std::uint32_t index = 0;
                                       Slot* slot = directory.take_slot(&index);
                                       if (slot == nullptr) return 1;
@@ -305,7 +339,7 @@ TEST(NodeDirectory, without_room_in_shared_memory_it_stays_closed) {
       if (is_full) fill_shared_memory();
       NodeDirectory directory;
       directory.join();
-      directory.publish(0);
+      directory.publish(0, world_size);
       return directory.is_open() || files_of_this_job() != 0 ? 1 : 0;
     }));
     if (code == may_not) GTEST_SKIP() << "no mounts of its own";
@@ -325,7 +359,7 @@ TEST(NodeDirectory, a_payload_is_awaited_until_it_is_fetched_or_its_receiver_par
       directory.join();
       joined.open(1);
       offered.pass();
-      directory.publish(1);
+      directory.publish(1, world_size);
       published.open(1);
       offered.pass();
       if (end == End::parts) directory.announce_parting();
@@ -340,7 +374,7 @@ TEST(NodeDirectory, a_payload_is_awaited_until_it_is_fetched_or_its_receiver_par
       joined.pass();
       offered.open(1);
       published.pass();
-      directory.publish(0);
+      directory.publish(0, world_size);
       std::uint32_t index = 0;
       Slot* const slot = directory.take_slot(&index);
       if (slot == nullptr || directory.row_of(1) == nullptr) return 1;
