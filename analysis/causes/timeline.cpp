@@ -151,7 +151,13 @@ void make_timeline(const RankTrace& rank, Timeline& timeline) {
     }
   }
   timeline.launched.assign_union_of(scratch);
-  make_set_of_application(rank.synchronisations, rank, scratch, timeline.synchronised);
+  scratch.clear();
+  for (const trace::CudaSynchronisation& each : rank.synchronisations) {
+    if (each.own == 0 && !rank.is_stream_wait(each)) {
+      scratch.push_back(clipped(each.begin_ns, each.end_ns, rank));
+    }
+  }
+  timeline.synchronised.assign_union_of(scratch);
   subtract(unite(timeline.host, timeline.synchronised), timeline.kernels, timeline.idle);
 }
 

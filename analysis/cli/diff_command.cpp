@@ -129,6 +129,7 @@ int diff(DiffOptions options) {
 
 void add_diff_command(CLI::App& application, int& exit_code) {
   auto options = std::make_shared<DiffOptions>();
+  options->analysis.threads = 0;
   CLI::App* const command = application.add_subcommand(
       "diff", "Compare recordings of two versions of a program; repeated runs tell change from jitter");
   CLI::Option* const pair = command->add_option("recordings", options->pair, "Before and after")

@@ -32,9 +32,10 @@ int main(int argc, char** argv) {
                                "Print version and commit, and for which MPIs and GPUs this was built");
   application.require_subcommand(1);
   application.formatter(std::make_shared<penstock::cli::HelpFormat>(penstock::cli::screen()));
-  // Words after "--" may be a program's own arguments and must not be parsed (CLI11 would parse them).
+  // Behind `run`, words after "--" may be a program's own arguments and must not be parsed (CLI11 would).
   std::vector<std::string> words(argv + 1, argv + argc);
-  const auto separator = std::find(words.begin(), words.end(), "--");
+  const bool runs = !words.empty() && words.front() == "run";
+  const auto separator = runs ? std::find(words.begin(), words.end(), "--") : words.end();
   const std::vector<std::string> behind_separator(separator, words.end());
   words.erase(separator, words.end());
 

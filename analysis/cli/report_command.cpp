@@ -134,7 +134,8 @@ int show(const ReportOptions& options, const analysis::Report& result,
     fmt::print("{}",
                analysis::to_text(result, {wants_colours(), options.top, options.all, report_columns()}));
   }
-  const bool is_answered = answers_what_if(options, result);
+  const bool has_step = have_wanted_step("report", {options.recording}, {result});
+  const bool is_answered = answers_what_if(options, result) && has_step;
   const int code = check(options.fail_if, result, compare_with_baseline(options, result), "report");
   return code == 0 && !is_answered ? cannot_be_told : code;
 }

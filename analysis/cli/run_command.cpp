@@ -75,7 +75,7 @@ void add_run_command(CLI::App& application, const std::vector<std::string>& behi
       "run", "Start a program under Penstock, after the launcher: mpiexec -n 4 penstock run ./app");
   command->add_option("-o,--output", options->output, "Directory of the recording")
       ->type_name("DIR")
-      ->capture_default_str();
+      ->default_str(default_output);
   command
       ->add_option(
           "--window", options->window,

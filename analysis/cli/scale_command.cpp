@@ -76,6 +76,7 @@ int scale(ScaleOptions options) {
 
 void add_scale_command(CLI::App& application, int& exit_code) {
   auto options = std::make_shared<ScaleOptions>();
+  options->analysis.threads = 0;
   CLI::App* const command = application.add_subcommand(
       "scale",
       "Predict the time on more ranks, with its error, from recordings on at least three numbers of ranks");

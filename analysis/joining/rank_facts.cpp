@@ -229,6 +229,7 @@ class CollectiveNames {
     sizes_[world_local_id] = rank.header.world_size;
     for (const trace::Communicator& each : rank.communicators) {
       sizes_[each.local_id] = each.size;
+      are_inter_[each.local_id] = each.is_inter != 0;
     }
   }
   struct Function {
@@ -248,6 +249,11 @@ class CollectiveNames {
   [[nodiscard]] std::uint64_t communicator(std::uint32_t local_id) const {
     return local_id == self_local_id ? 0 : rank_.global_communicator(local_id);
   }
+  /// On an intercommunicator a rank may leave before those of its own group have come.
+  [[nodiscard]] bool is_inter(std::uint32_t local_id) const {
+    const bool* const is_inter = are_inter_.find(local_id);
+    return is_inter != nullptr && *is_inter;
+  }
   [[nodiscard]] std::int32_t size(std::uint32_t local_id) const {
     const std::int32_t* const size = sizes_.find(local_id);
     return size == nullptr ? 0 : *size;
@@ -256,6 +262,7 @@ class CollectiveNames {
  private:
   const RankTrace& rank_;
   IdTable<std::int32_t> sizes_;
+  IdTable<bool> are_inter_;
   IdTable<Function> functions_;
 };
 
@@ -276,7 +283,8 @@ void add_arrivals(const RankTrace& rank, RankFacts& facts) {
          .ordinal = record.collective_ordinal,
          .expected = names.size(record.communicator),
          .is_root = record.peer == rank.header.world_rank,
-         .nobody_leaves_before = function.is_barrier || (record.bytes != 0 && function.needs_bytes)});
+         .nobody_leaves_before = !names.is_inter(record.communicator) &&
+                                 (function.is_barrier || (record.bytes != 0 && function.needs_bytes))});
   }
   for (const Operation& operation : rank.operations) {
     const trace::CollectiveOperation& record = operation.record;

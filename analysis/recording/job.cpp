@@ -26,7 +26,8 @@ struct Candidate {
 };
 
 /// Returns true if both files belong to one job: on one node, if their job ids are equal; on different nodes,
-/// if nothing contradicts it: same size and program, begun within a minute.
+/// if nothing contradicts it: same size, begun within a minute, and the same command line or another rank
+/// (several programs may be one job, and ranks may have arguments of their own).
 bool are_of_one_job(const Candidate& left, const Candidate& right) {
   const trace::FileHeader& a = left.header;
   const trace::FileHeader& b = right.header;
@@ -38,7 +39,8 @@ bool are_of_one_job(const Candidate& left, const Candidate& right) {
   }
   constexpr std::uint64_t minute_ns = 60'000'000'000;
   const auto [early, late] = std::minmax({left.began_realtime_ns(), right.began_realtime_ns()});
-  return std::string_view(a.program) == b.program && late - early < minute_ns;
+  const bool may_be_others = std::string_view(a.program) == b.program || a.world_rank != b.world_rank;
+  return may_be_others && late - early < minute_ns;
 }
 
 std::vector<std::filesystem::path> recordings_in(const std::filesystem::path& directory) {

@@ -107,6 +107,10 @@ struct RankTrace {
   /// Returns true if the run had begun before that.
   [[nodiscard]] bool begins_late() const noexcept { return begin_ns > run_begin_ns; }
   [[nodiscard]] bool used_gpu() const noexcept { return has(trace::feature::gpu_used) || has_gpu_records; }
+  /// Returns true for cudaStreamWaitEvent, in which a stream waits and not the host.
+  [[nodiscard]] bool is_stream_wait(const trace::CudaSynchronisation& call) const {
+    return strings.at(call.what) == "stream wait event";
+  }
   /// Returns a communicator id that is the same on all its ranks; 0 if the recording does not contain it.
   [[nodiscard]] std::uint64_t global_communicator(std::uint32_t local_id) const noexcept {
     const std::uint64_t* const found = global_ids_.find(local_id);

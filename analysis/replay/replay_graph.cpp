@@ -163,7 +163,7 @@ std::unordered_map<std::size_t, NodeId> ReplayGraph::add_synchronisations(
   for (std::size_t i = 0; i < rank.synchronisations.size(); ++i) {
     const trace::CudaSynchronisation& each = rank.synchronisations[i];
     if (each.own != 0 || each.begin_ns < window.begin_ns || each.end_ns > window.end_ns ||
-        is_stream_wait(rank, each)) {
+        rank.is_stream_wait(each)) {
       continue;
     }
     Node node{.observed_ns = reference_ns(rank, each.begin_ns),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 
 namespace penstock::analysis {
 namespace {
@@ -25,24 +26,24 @@ bool are_on_one_gpu(const std::vector<const trace::DeviceActivity*>& kernels) {
 
 }  // namespace
 
-bool is_stream_wait(const RankTrace& rank, const trace::CudaSynchronisation& call) {
-  return rank.strings.at(call.what) == "stream wait event";
-}
-
 std::vector<std::pair<std::size_t, std::size_t>> stream_waits(
     const RankTrace& rank, const std::vector<const trace::DeviceActivity*>& kernels) {
   std::vector<Issued> order;
   for (const trace::CudaSynchronisation& each : rank.synchronisations) {
-    if (each.own == 0 && is_stream_wait(rank, each)) {
+    if (each.own == 0 && rank.is_stream_wait(each)) {
       order.push_back({each.correlation, each.stream, no_kernel});
     }
   }
   if (order.empty() || !are_on_one_gpu(kernels)) {
     return {};
   }
+  std::set<std::uint32_t> with_kernels;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     order.push_back({kernels[i]->correlation, kernels[i]->stream, i});
+    with_kernels.insert(kernels[i]->stream);
   }
+  // no kernel waits on the others, as of copies, whose waits would only become more and more
+  std::erase_if(order, [&](const Issued& each) { return !with_kernels.contains(each.stream); });
   std::stable_sort(order.begin(), order.end(), [](const Issued& left, const Issued& right) {
     return left.correlation < right.correlation;
   });

@@ -11,9 +11,6 @@
 
 namespace penstock::analysis {
 
-/// Returns true for cudaStreamWaitEvent, in which the host does not wait.
-[[nodiscard]] bool is_stream_wait(const RankTrace& rank, const trace::CudaSynchronisation& call);
-
 /// Returns pairs of indices in `kernels`: one that waited, and one that it waited for. The event is assumed
 /// to be that of the last kernel launched on another stream before the call; several calls in a row are
 /// assumed to be for different streams. If the recording shows that a kernel did not wait, there is no pair.

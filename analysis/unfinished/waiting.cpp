@@ -61,7 +61,9 @@ Need Waiting::need_of(std::int32_t rank, const PendingOperation& operation) cons
     case PendingOperation::Kind::receive:
       return need_of_receive(rank, operation);
     case PendingOperation::Kind::window:
-      return operation.peer >= 0 ? Need{{operation.peer}, false} : Need{};
+      return operation.peer >= 0 && static_cast<std::size_t>(operation.peer) < ranks_.size()
+                 ? Need{{operation.peer}, false}
+                 : Need{};
     default:
       return need_of_collective(rank, operation);
   }

@@ -504,6 +504,19 @@ TEST_F(Command, scale_predicts_from_three_numbers_of_ranks_and_says_what_is_miss
   EXPECT_EQ(penstock("scale --ranks 0" + recordings).exit_code, 2);
 }
 
+TEST_F(Command, report_of_a_step_that_was_not_recorded_says_so_and_ends_with_4) {
+  const Outcome outcome = penstock("report --json --step nosuch " + make_recording().string());
+  EXPECT_EQ(outcome.exit_code, 4);
+  EXPECT_NE(outcome.errors.find("has no NVTX range \"nosuch\""), std::string::npos) << outcome.errors;
+  EXPECT_FALSE(outcome.output.empty());
+}
+
+TEST_F(Command, words_behind_two_dashes_are_recordings_except_for_run) {
+  const Outcome outcome = penstock("report --json -- " + make_recording().string());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+  EXPECT_NE(penstock("report -- nowhere").exit_code, 0);
+}
+
 TEST_F(Command, report_of_nothing_says_what_is_missing_and_ends_with_1) {
   const Outcome outcome = penstock("report /nowhere/penstock-out");
   EXPECT_EQ(outcome.exit_code, 1);

@@ -132,6 +132,17 @@ TEST(Job, ranks_of_another_node_belong_to_it_although_nodes_number_their_jobs_th
   EXPECT_EQ(find_job(directory.path()).files.size(), 2u);
 }
 
+TEST(Job, ranks_of_another_node_may_be_another_program_or_have_arguments_of_their_own) {
+  const TemporaryDirectory directory;
+  RecordingBuilder(0, 2).write(directory.path());
+  RecordingBuilder other(1, 2);
+  other.header().job_id_low = 99;
+  std::snprintf(other.header().host_name, sizeof other.header().host_name, "node02");
+  std::snprintf(other.header().program, sizeof other.header().program, "./atmosphere --rank 1");
+  other.write(directory.path());
+  EXPECT_EQ(find_job(directory.path()).files.size(), 2u);
+}
+
 TEST(Job, an_absurd_number_of_ranks_is_said_in_one_line) {
   const TemporaryDirectory directory;
   RecordingBuilder(2'000'000'000, 2'147'483'647).write(directory.path());

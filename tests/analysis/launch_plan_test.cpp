@@ -16,8 +16,9 @@ namespace {
 class LaunchPlanTest : public ::testing::Test {
  protected:
   LaunchPlanTest() {
-    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "LD_PRELOAD", "NVTX_INJECTION64_PATH",
-                             "CUDA_INJECTION64_PATH"}) {
+    for (const char* name :
+         {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PALS_RANKID", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "LD_PRELOAD",
+          "NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH", "PENSTOCK_OUTPUT", "PENSTOCK_RECORD"}) {
       ::unsetenv(name);
     }
     touch("libpenstock_mpich.so");
@@ -72,6 +73,13 @@ TEST_F(LaunchPlanTest, the_launchers_variables_do_not_overrule_the_program) {
 }
 
 TEST_F(LaunchPlanTest, a_script_goes_by_the_launcher_that_started_it) {
+  for (const char* variable : {"PALS_RANKID", "MV2_COMM_WORLD_RANK"}) {
+    ::setenv(variable, "0", 1);
+    EXPECT_EQ(value(plan_of(path("script")), "LD_PRELOAD"), path("libpenstock_mpich.so")) << variable;
+    ::unsetenv(variable);
+  }
+  ::setenv("PMIX_RANK", "0", 1);
+  EXPECT_EQ(value(plan_of(path("script")), "LD_PRELOAD"), path("libpenstock_openmpi.so"));
   ::setenv("PMI_RANK", "0", 1);
   EXPECT_EQ(value(plan_of(path("script")), "LD_PRELOAD"), path("libpenstock_mpich.so"));
   ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
@@ -100,6 +108,34 @@ TEST_F(LaunchPlanTest, recording_is_switched_on_and_the_doors_of_nvtx_and_cuda_a
   EXPECT_EQ(value(plan, "CUDA_INJECTION64_PATH"), path("libpenstock_mpich.so"));
   EXPECT_EQ(value(plan, "PENSTOCK_TRANSPORT"), "(unset)");
   EXPECT_EQ(value(plan, "PENSTOCK_EVERYWHERE"), "(unset)");
+}
+
+TEST_F(LaunchPlanTest, the_users_variables_hold_where_no_option_is_given) {
+  ::setenv("PENSTOCK_OUTPUT", "/scratch/recording", 1);
+  RunOptions options;
+  options.family = MpiFamily::mpich;
+  options.command = {path("script").string()};
+  EXPECT_EQ(value(plan(options), "PENSTOCK_OUTPUT"), "/scratch/recording");
+  options.output = "/elsewhere";
+  EXPECT_EQ(value(plan(options), "PENSTOCK_OUTPUT"), "/elsewhere");
+  ::setenv("PENSTOCK_RECORD", "0", 1);
+  EXPECT_EQ(value(plan(options), "PENSTOCK_RECORD"), "0");
+  ::unsetenv("PENSTOCK_OUTPUT");
+  ::unsetenv("PENSTOCK_RECORD");
+}
+
+TEST_F(LaunchPlanTest, a_folder_that_the_loader_cannot_name_is_refused) {
+  for (const char* name : {"a b", "a:b"}) {
+    const std::filesystem::path libraries = path(name);
+    std::filesystem::create_directories(libraries);
+    std::ofstream(libraries / "libpenstock_mpich.so") << "library";
+    RunOptions options;
+    options.family = MpiFamily::mpich;
+    options.command = {path("script").string()};
+    const LaunchPlan refused = plan_launch(options, libraries);
+    EXPECT_EQ(refused.refusal, 2);
+    EXPECT_EQ(value(refused, "LD_PRELOAD"), "(unset)");
+  }
 }
 
 TEST_F(LaunchPlanTest, without_recording_no_tool_door_is_opened) {

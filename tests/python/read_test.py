@@ -6,6 +6,7 @@ import re
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 try:
     import pandas
@@ -71,6 +72,11 @@ class Read(unittest.TestCase):
     def test_a_command_that_is_not_there_is_named(self):
         with self.assertRaisesRegex(penstock.CommandError, "/nowhere/penstock: No such file.*command="):
             penstock.report(RECORDING, command="/nowhere/penstock")
+
+    def test_a_report_is_made_in_a_rank_of_a_job_and_whatever_it_cannot_tell(self):
+        with unittest.mock.patch.dict("os.environ", {"PMI_RANK": "0", "PMI_SIZE": "2"}), self.assertWarnsRegex(UserWarning, "nosuch"):
+            report = penstock.report(RECORDING, "--step", "nosuch", command=COMMAND)
+        self.assertIn("headline", report)
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ constexpr int exit_not_found = 127;
 /// Returns true for programs that start MPI programs. Preloading into them would record nothing: not the
 /// launcher communicates, but what it starts.
 bool is_launcher(const std::filesystem::path& program) {
-  constexpr std::array names{"mpiexec", "mpirun", "orterun", "prterun", "prun",
-                             "srun",    "aprun",  "jsrun",   "hydra",   "ibrun"};
+  constexpr std::array names{"mpiexec", "mpirun", "orterun", "prterun", "prun", "srun",      "aprun",
+                             "jsrun",   "lrun",   "hydra",   "ibrun",   "flux", "mpirun_rsh"};
   const std::string name = program.filename().string();
   const std::string_view first_part = std::string_view(name).substr(0, name.find('.'));  // for mpiexec.mpich
   return std::find(names.begin(), names.end(), first_part) != names.end();
@@ -114,16 +114,29 @@ LaunchPlan plan_launch(const RunOptions& options, const std::filesystem::path& l
     plan.notes.push_back(fmt::format("{} is missing: {} runs without Penstock", library.string(), name));
     return plan;
   }
+  if (library.string().find_first_of(" \t\n:") != std::string::npos) {
+    plan.notes.push_back(fmt::format(
+        "the loader cannot preload {}, as its path has a blank or a colon, and nothing was started: move "
+        "Penstock's folder",
+        library.string()));
+    plan.refusal = exit_usage;
+    return plan;
+  }
   const std::string preload = environment("LD_PRELOAD");
   if (!names_library(preload, library.string())) {
     plan.environment.emplace_back("LD_PRELOAD",
                                   preload.empty() ? library.string() : library.string() + ":" + preload);
   }
-  plan.environment.emplace_back("PENSTOCK_RECORD", options.record ? "1" : "0");
-  if (options.record) {
+  const bool records = options.record && environment("PENSTOCK_RECORD") != "0";
+  plan.environment.emplace_back("PENSTOCK_RECORD", records ? "1" : "0");
+  if (records) {
+    std::string wanted = options.output.empty() ? environment("PENSTOCK_OUTPUT") : options.output;
+    if (wanted.empty()) {
+      wanted = default_output;
+    }
     // the program may change its working folder before it calls MPI_Init
-    std::filesystem::path output = std::filesystem::absolute(options.output, ignored);
-    plan.environment.emplace_back("PENSTOCK_OUTPUT", ignored ? options.output : output.string());
+    const std::filesystem::path output = std::filesystem::absolute(wanted, ignored);
+    plan.environment.emplace_back("PENSTOCK_OUTPUT", ignored ? wanted : output.string());
     // NVTX and the CUDA driver each load the library that these name; another tool's entry stays
     for (const char* door : {"NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH"}) {
       if (environment(door).empty()) {

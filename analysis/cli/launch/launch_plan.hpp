@@ -12,9 +12,11 @@
 
 namespace penstock::cli {
 
+inline constexpr const char* default_output = "penstock-out";
+
 struct RunOptions {
-  std::string output = "penstock-out";
-  bool record = true;
+  std::string output;               ///< empty: the user's PENSTOCK_OUTPUT, else default_output
+  bool record = true;               ///< unless the user's PENSTOCK_RECORD is 0
   std::string window;               ///< empty: the whole run; else as PENSTOCK_WINDOW
   std::string ranks;                ///< empty: all; else as PENSTOCK_RANKS
   std::string keep_last;            ///< empty: the first records; else of the newest so many bytes

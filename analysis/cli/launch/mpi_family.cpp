@@ -100,8 +100,13 @@ std::optional<MpiFamily> family_of_launcher() noexcept {
   if (std::getenv("OMPI_COMM_WORLD_RANK") != nullptr) {
     return MpiFamily::openmpi;
   }
-  if (std::getenv("PMI_RANK") != nullptr) {
-    return MpiFamily::mpich;
+  for (const char* const variable : {"PMI_RANK", "PALS_RANKID", "MV2_COMM_WORLD_RANK"}) {
+    if (std::getenv(variable) != nullptr) {
+      return MpiFamily::mpich;
+    }
+  }
+  if (std::getenv("PMIX_RANK") != nullptr) {  // as of srun --mpi=pmix
+    return MpiFamily::openmpi;
   }
   return std::nullopt;
 }

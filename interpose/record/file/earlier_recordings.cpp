@@ -80,12 +80,16 @@ std::vector<std::filesystem::path> earlier_recordings_in(const std::filesystem::
 
 }  // namespace
 
-std::filesystem::path set_earlier_recordings_aside(const std::filesystem::path& directory) {
+std::filesystem::path set_earlier_recordings_aside(const std::filesystem::path& directory,
+                                                   const std::filesystem::path& own, Looks looks) {
+  std::error_code unknown;
+  const auto must_look = [&] { return looks == Looks::always || std::filesystem::exists(own, unknown); };
+  if (!must_look()) return {};
   const int folder = retried([&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (folder < 0) return {};
   std::filesystem::path aside;
   // without the lock, which some file systems lack, two ranks might each move some
-  if (retried([&] { return ::flock(folder, LOCK_EX); }) == 0) {
+  if (retried([&] { return ::flock(folder, LOCK_EX); }) == 0 && must_look()) {
     const std::vector<std::filesystem::path> earlier = earlier_recordings_in(directory);
     std::error_code error;
     for (int number = 1; !earlier.empty() && aside.empty() && !error; ++number) {

@@ -117,7 +117,9 @@ bool open_file(const Identity& identity) {
     notice("recording is off: cannot write " + path.string() + ": " + made.message());
     return false;
   }
-  if (const std::filesystem::path earlier = set_earlier_recordings_aside(directory); !earlier.empty())
+  const Looks looks = identity.is_first_to_record ? Looks::always : Looks::if_in_the_way;
+  if (const std::filesystem::path earlier = set_earlier_recordings_aside(directory, path, looks);
+      !earlier.empty())
     notice("the recording that was in " + directory.string() + " is in " + earlier.string() + " now");
   const int error = recording().file().create(path.c_str(), identity.limit_bytes);
   if (error == 0) return true;

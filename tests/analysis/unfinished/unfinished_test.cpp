@@ -128,6 +128,14 @@ TEST(Unfinished, a_call_on_a_window_waits_for_the_member_that_is_missing) {
   EXPECT_EQ(figures.standstills[0].kind, StandstillFigures::Kind::cycle);
 }
 
+TEST(Unfinished, a_call_on_a_window_may_wait_for_a_rank_that_there_is_not) {
+  const UnfinishedFigures figures = look_at({
+      killed(0, 2).in_call({.function = "MPI_Win_lock", .begin = second, .peer = 5000}),
+      killed(1, 2).in_call({.function = "MPI_Win_wait", .begin = second, .peer = 0}),
+  });
+  EXPECT_TRUE(waits_for(figures, 0).empty());
+}
+
 TEST(Unfinished, a_receive_from_any_rank_waits_for_all_others_unless_one_has_sent) {
   const auto receiver = [] {
     return killed(0, 3).in_call({.function = "MPI_Recv", .begin = second, .peer = -2});
