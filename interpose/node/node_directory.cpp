@@ -225,8 +225,7 @@ void NodeDirectory::publish(int world_rank, int world_size) noexcept {
     leave();
     record::notice(
         "one launcher has started several jobs at a time on this node, or its MPI is not this program's, so "
-        "that "
-        "each rank is a job: device messages are staged in host memory");
+        "that each rank is a job: device messages are staged in host memory");
     return;
   }
   if (shared_ != nullptr) {

@@ -34,8 +34,8 @@ PinnableMapping::PinnableMapping(PinnableMapping&&) noexcept = default;
 PinnableMapping::~PinnableMapping() {
   if (memory_ == nullptr || !memory_->registration.is_there()) return;
   if (Context::all_are_quiet()) return;
-  Memory* const kept =
-      memory_.release();  // if memory is short, it stays mapped: unpinning might never return
+  // if memory is short, it stays mapped: unpinning might never return
+  Memory* const kept = memory_.release();
   try {
     Memory::Unused& unused = Memory::unused();
     const std::lock_guard lock(unused.mutex);
