@@ -226,10 +226,9 @@ bool needs_bytes_of_all_ranks(std::string_view function) {
 class CollectiveNames {
  public:
   explicit CollectiveNames(const RankTrace& rank) : rank_(rank) {
-    sizes_[world_local_id] = rank.header.world_size;
+    shapes_[world_local_id] = {rank.header.world_size, false};
     for (const trace::Communicator& each : rank.communicators) {
-      sizes_[each.local_id] = each.size;
-      are_inter_[each.local_id] = each.is_inter != 0;
+      shapes_[each.local_id] = {each.size, each.is_inter != 0};
     }
   }
   struct Function {
@@ -251,18 +250,21 @@ class CollectiveNames {
   }
   /// On an intercommunicator a rank may leave before those of its own group have come.
   [[nodiscard]] bool is_inter(std::uint32_t local_id) const {
-    const bool* const is_inter = are_inter_.find(local_id);
-    return is_inter != nullptr && *is_inter;
+    const Shape* const shape = shapes_.find(local_id);
+    return shape != nullptr && shape->is_inter;
   }
   [[nodiscard]] std::int32_t size(std::uint32_t local_id) const {
-    const std::int32_t* const size = sizes_.find(local_id);
-    return size == nullptr ? 0 : *size;
+    const Shape* const shape = shapes_.find(local_id);
+    return shape == nullptr ? 0 : shape->size;
   }
 
  private:
+  struct Shape {
+    std::int32_t size;
+    bool is_inter;
+  };
   const RankTrace& rank_;
-  IdTable<std::int32_t> sizes_;
-  IdTable<bool> are_inter_;
+  IdTable<Shape> shapes_;  ///< of communicators
   IdTable<Function> functions_;
 };
 

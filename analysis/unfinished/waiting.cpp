@@ -29,9 +29,8 @@ std::uint64_t pending_in(const RankState& state, PendingOperation::Kind kind, co
 }  // namespace
 
 const RankState* Waiting::state_of(std::int32_t rank) const {
-  const bool is_known = rank >= 0 && static_cast<std::size_t>(rank) < ranks_.size() &&
-                        ranks_[static_cast<std::size_t>(rank)].has_recording;
-  return is_known ? &ranks_[static_cast<std::size_t>(rank)] : nullptr;
+  const RankState* const state = is_known(rank) ? &ranks_[static_cast<std::size_t>(rank)] : nullptr;
+  return state != nullptr && state->has_recording ? state : nullptr;
 }
 
 Need Waiting::need_of(std::int32_t rank, const CallInProgress& call) const {
@@ -61,9 +60,7 @@ Need Waiting::need_of(std::int32_t rank, const PendingOperation& operation) cons
     case PendingOperation::Kind::receive:
       return need_of_receive(rank, operation);
     case PendingOperation::Kind::window:
-      return operation.peer >= 0 && static_cast<std::size_t>(operation.peer) < ranks_.size()
-                 ? Need{{operation.peer}, false}
-                 : Need{};
+      return is_known(operation.peer) ? Need{{operation.peer}, false} : Need{};
     default:
       return need_of_collective(rank, operation);
   }
@@ -84,8 +81,7 @@ const std::vector<std::int32_t>& Waiting::late_at(const PendingOperation& collec
   const auto members = members_.find(collective.communicator);
   if (is_new && members != members_.end()) {
     for (const std::int32_t rank : members->second) {
-      if (static_cast<std::size_t>(rank) < ranks_.size() && late->second.size() < most_late &&
-          !has_come(rank, collective)) {
+      if (is_known(rank) && late->second.size() < most_late && !has_come(rank, collective)) {
         late->second.push_back(rank);
       }
     }
@@ -96,8 +92,7 @@ const std::vector<std::int32_t>& Waiting::late_at(const PendingOperation& collec
 /// What others need of a root is there once the root has come: then they wait, if at all, for those between
 /// them and the root.
 Need Waiting::need_of_collective(std::int32_t rank, const PendingOperation& operation) const {
-  if (operation.peer >= 0 && operation.peer != rank &&
-      static_cast<std::size_t>(operation.peer) < ranks_.size() && !has_come(operation.peer, operation)) {
+  if (is_known(operation.peer) && operation.peer != rank && !has_come(operation.peer, operation)) {
     return {{operation.peer}, false};
   }
   Need need{late_at(operation), false};
@@ -130,7 +125,7 @@ Need Waiting::need_of_receive(std::int32_t rank, const PendingOperation& receive
       return {};
     }
     for (const std::int32_t other : members->second) {
-      if (static_cast<std::size_t>(other) >= ranks_.size()) {
+      if (!is_known(other)) {
         continue;
       }
       if (may_have_come(rank, other, receive)) {
@@ -142,7 +137,7 @@ Need Waiting::need_of_receive(std::int32_t rank, const PendingOperation& receive
     }
     return need;
   }
-  if (receive.peer < 0 || static_cast<std::size_t>(receive.peer) >= ranks_.size()) {
+  if (!is_known(receive.peer)) {
     return {};
   }
   if (!may_have_come(rank, receive.peer, receive)) {
@@ -157,7 +152,7 @@ Need Waiting::need_of_receive(std::int32_t rank, const PendingOperation& receive
 }
 
 Need Waiting::need_of_send(std::int32_t rank, const PendingOperation& send) const {
-  if (send.peer < 0 || static_cast<std::size_t>(send.peer) >= ranks_.size()) {
+  if (!is_known(send.peer)) {
     return {};
   }
   const RankState* const receiver = state_of(send.peer);

@@ -28,6 +28,11 @@ class Waiting {
   [[nodiscard]] bool has_come(std::int32_t rank, const PendingOperation& collective) const;
   /// Returns members that have not come to a collective; of very many only the first.
   [[nodiscard]] const std::vector<std::int32_t>& late_at(const PendingOperation& collective) const;
+  /// Returns whether there is such a rank: what a header names may be damaged, or beyond those that are
+  /// listed.
+  [[nodiscard]] bool is_known(std::int32_t rank) const noexcept {
+    return rank >= 0 && static_cast<std::size_t>(rank) < ranks_.size();
+  }
   [[nodiscard]] const RankState* state_of(std::int32_t rank) const;
   [[nodiscard]] bool may_have_come(std::int32_t receiver, std::int32_t sender,
                                    const PendingOperation& receive) const;

@@ -128,8 +128,7 @@ void NodeDirectory::join() noexcept {
     // the other ranks could not open this one's memory files
     record::notice(
         "this process forbids others of its user to read it (PR_SET_DUMPABLE, or a program file that may not "
-        "be "
-        "read): device messages are staged in host memory");
+        "be read): device messages are staged in host memory");
     return;
   }
   sweep_stale_files();

@@ -122,22 +122,25 @@ TEST(Job, files_of_an_earlier_job_of_the_same_size_are_left_out) {
   EXPECT_TRUE(says(job, "no recording of rank 0"));
 }
 
-TEST(Job, ranks_of_another_node_belong_to_it_although_nodes_number_their_jobs_themselves) {
-  const TemporaryDirectory directory;
-  RecordingBuilder(0, 2).write(directory.path());
+/// Rank 1 of two, on another node than the builder's own.
+RecordingBuilder rank_of_another_node() {
   RecordingBuilder other(1, 2);
   other.header().job_id_low = 99;
   std::snprintf(other.header().host_name, sizeof other.header().host_name, "node02");
-  other.write(directory.path());
+  return other;
+}
+
+TEST(Job, ranks_of_another_node_belong_to_it_although_nodes_number_their_jobs_themselves) {
+  const TemporaryDirectory directory;
+  RecordingBuilder(0, 2).write(directory.path());
+  rank_of_another_node().write(directory.path());
   EXPECT_EQ(find_job(directory.path()).files.size(), 2u);
 }
 
 TEST(Job, ranks_of_another_node_may_be_another_program_or_have_arguments_of_their_own) {
   const TemporaryDirectory directory;
   RecordingBuilder(0, 2).write(directory.path());
-  RecordingBuilder other(1, 2);
-  other.header().job_id_low = 99;
-  std::snprintf(other.header().host_name, sizeof other.header().host_name, "node02");
+  RecordingBuilder other = rank_of_another_node();
   std::snprintf(other.header().program, sizeof other.header().program, "./atmosphere --rank 1");
   other.write(directory.path());
   EXPECT_EQ(find_job(directory.path()).files.size(), 2u);

@@ -87,6 +87,8 @@ with tempfile.TemporaryDirectory() as folder:
         # On a busy machine it is not the sum's frequency, but the ranks that come late to it. On a quiet one it costs too little.
         expect("then advice leads to the sum, if it costs something",
                any("MPI_Allreduce at change" in each["text"] for each in second["advice"]) or share_of_sums(second) < 0.03),
+        expect("the report names the sum, whatever it costs",
+               any(site["mpi_function"] == "MPI_Allreduce" and site["function"] == "change" for site in second["call_sites"])),
         expect("which the change does", calls["MPI_Allreduce"] == 8),
         expect("copies are left, and go with the last change", copies_s[0] > 10 * copies_s[1]),
         expect("and device buffers are passed then", {row["source"] for row in fourth["transports"]} == {"device"}),

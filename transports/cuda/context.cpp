@@ -145,7 +145,7 @@ std::vector<ContextRef> Context::met() {
   return {all.contexts.begin(), all.contexts.end()};
 }
 
-CUcontext Context::primary(int device) {
+CUcontext Context::handle_on(int device) {
   const Driver* driver = cuda::driver();
   if (driver == nullptr) return nullptr;
   if (const ContextRef here = find(current(*driver)); here != nullptr && here->device() == device)

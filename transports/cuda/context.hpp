@@ -70,7 +70,7 @@ class Context {
   /// Returns the context of a device for memory that belongs to none (async pools, VMM): the thread's current
   /// one if it is of that device, else the primary one if it is active, else one seen on the device, else the
   /// primary one, which is made and kept until drop_all().
-  [[nodiscard]] static CUcontext primary(int device);
+  [[nodiscard]] static CUcontext handle_on(int device);
   /// Waits for what is queued on Penstock's streams, at most `timeout_ms` in all, and frees everything.
   static void drop_all(int timeout_ms) noexcept;
 

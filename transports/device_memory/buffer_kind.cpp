@@ -161,7 +161,7 @@ Buffer inspect(const cuda::Driver& driver, const void* pointer) noexcept {
   try {
     // memory of pools and virtual memory belongs to no context
     if (buffer.context == nullptr && buffer.device >= 0)
-      buffer.context = cuda::Context::primary(buffer.device);
+      buffer.context = cuda::Context::handle_on(buffer.device);
   } catch (const std::bad_alloc&) {
     // still known to be device memory; its copy meets the lack of memory again
   }

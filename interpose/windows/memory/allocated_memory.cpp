@@ -32,7 +32,7 @@ Status AllocatedMemory::make(std::size_t bytes, bool on_device, AllocatedMemory&
   }
   if (!transports::cuda_in_use()) return {Code::declined, "this rank uses no GPU"};
   memory.context_ = cuda::Context::any();
-  if (memory.context_ == nullptr) memory.context_ = cuda::Context::of(cuda::Context::primary(0));
+  if (memory.context_ == nullptr) memory.context_ = cuda::Context::of(cuda::Context::handle_on(0));
   if (memory.context_ == nullptr) return {Code::declined, "this rank has no CUDA context"};
   const cuda::ContextScope scope(*memory.context_);
   if (!scope.status().ok()) return scope.status();

@@ -126,7 +126,7 @@ const char* MemberMemory::open_mapped() noexcept {
   const char* why_not = "out of memory";
   static_cast<void>(transports::guarded([&]() -> Status {
     const int device = std::max(0, transports::cuda::device_of(transports::device_of(record_.offer)));
-    if (Context::any(device) == nullptr && Context::of(Context::primary(device)) == nullptr) {
+    if (Context::any(device) == nullptr && Context::of(Context::handle_on(device)) == nullptr) {
       why_not = "this rank has no CUDA context";
       return {};
     }
